@@ -1,0 +1,172 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, Reflector } from '@nestjs/core';
+import { CqrsModule } from '@nestjs/cqrs';
+import { CapabilityRegistry } from './capabilities/capability-registry.js';
+import { DispatchHandover } from './capabilities/dispatch-handover.js';
+import { ExecutionSlots } from './capabilities/execution-slots.js';
+import { PauseBoard } from './capabilities/pause-board.js';
+import { CapabilityRegistration } from './capabilities/registration.js';
+import { Settings } from './config/settings.js';
+import { CancelToolCallHandler } from './control/cancel-tool-call/cancel-tool-call.handler.js';
+import { CommandLog } from './control/command-log.js';
+import { DecideApprovalHandler } from './control/decide-approval/decide-approval.handler.js';
+import { ProposalUnit } from './control/propose-tool-call/proposal-unit.js';
+import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool-call.handler.js';
+import { RunDirectory } from './control/propose-tool-call/run-directory.js';
+import { ReloadPoliciesHandler } from './control/reload-policies/reload-policies.handler.js';
+import { ResolveHandoffHandler } from './control/resolve-handoff/resolve-handoff.handler.js';
+import { ResumeAuthorizedHandler } from './control/resume-authorized/resume-authorized.handler.js';
+import { RetryToolCallHandler } from './control/retry-tool-call/retry-tool-call.handler.js';
+import { SetPauseHandler } from './control/set-pause/set-pause.handler.js';
+import { HttpClient } from './egress/http-client.js';
+import { ApprovalsController } from './http/approvals.controller.js';
+import { CapabilitiesController } from './http/capabilities.controller.js';
+import { ControlController } from './http/control.controller.js';
+import { HealthController } from './http/health.controller.js';
+import { ProblemFilter } from './http/problem.filter.js';
+import { RunsController } from './http/runs.controller.js';
+import { ToolCallsController } from './http/tool-calls.controller.js';
+import { BearerGuard } from './identity/bearer.guard.js';
+import { TokenVerifier } from './identity/token-verifier.js';
+import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
+import { Rejudgement } from './policy/approvals/rejudgement.js';
+import { CaseFile } from './policy/case-file.js';
+import { PolicyEvaluator } from './policy/engine/policy-evaluator.js';
+import { ConfiguredPolicySource, PolicySource } from './policy/engine/policy-source.js';
+import { PolicyThread } from './policy/engine/policy-thread.js';
+import { PolicyActivation } from './policy/policy-activation.js';
+import { PolicyService } from './policy/policy.service.js';
+import { HttpConnector } from './proxy/connectors/http.connector.js';
+import { Attempt } from './proxy/executor/attempt.js';
+import { Breaker } from './proxy/executor/breaker.js';
+import { CallRecorder } from './proxy/executor/call-recorder.js';
+import { Dispatcher } from './proxy/executor/dispatcher.js';
+import { Executor } from './proxy/executor/executor.worker.js';
+import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
+import { Reconciliation } from './proxy/reconcile/reconciliation.js';
+import { IdleRuns } from './proxy/sweep/idle-runs.js';
+import { Sweep } from './proxy/sweep/sweep.worker.js';
+import { CallWatch } from './runtime/call-watch.js';
+import { GetApprovalHandler, ListApprovalsHandler } from './runtime/queries/approval.queries.js';
+import { GetCommandHandler } from './runtime/queries/command.queries.js';
+import { GetRunHandler } from './runtime/queries/run.queries.js';
+import { GetToolCallHandler, ListToolCallsHandler } from './runtime/queries/tool-call.query-handlers.js';
+import { ApprovalViews } from './runtime/views/approval.view.js';
+import { ToolCallViews } from './runtime/views/tool-call.view.js';
+import { Credentials } from './secrets/credentials.js';
+import { InstanceIdentity } from './storage/instance-identity.js';
+import { Store, type InstanceRef } from './storage/store.js';
+import { Clock, SystemClock } from './system/clock.js';
+import { IdSource } from './system/id-source.js';
+import { Logger } from './system/logger.js';
+import { RandomSource, SystemRandom } from './system/random-source.js';
+import { Readiness } from './system/readiness.js';
+
+/** What must exist before the application can be put together: settings and everything that is opened at boot. */
+export interface Foundation {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly instance: InstanceRef;
+  readonly capabilities: CapabilityRegistry;
+  readonly credentials: Credentials;
+}
+
+const CONTROL = [
+  CommandLog,
+  ProposalUnit,
+  RunDirectory,
+  ProposeToolCallHandler,
+  DecideApprovalHandler,
+  CancelToolCallHandler,
+  RetryToolCallHandler,
+  SetPauseHandler,
+  ReloadPoliciesHandler,
+  ResumeAuthorizedHandler,
+  ResolveHandoffHandler,
+];
+const PROXY = [HttpConnector, CallRecorder, Attempt, Breaker, Dispatcher, Executor, Reconciliation, Reconciler, IdleRuns, Sweep];
+const RUNTIME = [
+  ApprovalViews,
+  ToolCallViews,
+  GetToolCallHandler,
+  ListToolCallsHandler,
+  GetApprovalHandler,
+  ListApprovalsHandler,
+  GetRunHandler,
+  GetCommandHandler,
+];
+const POLICY = [PolicyService, PolicyActivation, CaseFile, Rejudgement, ApprovalExpiry];
+
+/** Composition: the one place that knows every folder. */
+@Module({})
+export class AppModule {
+  static on(foundation: Foundation): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [CqrsModule.forRoot()],
+      controllers: [ToolCallsController, ApprovalsController, ControlController, CapabilitiesController, RunsController, HealthController],
+      providers: [
+        ...opened(foundation),
+        ...derived(),
+        CapabilityRegistration,
+        ...POLICY,
+        ...CONTROL,
+        ...PROXY,
+        ...RUNTIME,
+        { provide: APP_FILTER, useClass: ProblemFilter },
+        {
+          provide: APP_GUARD,
+          useFactory: (verifier: TokenVerifier, reflector: Reflector) => new BearerGuard(verifier, reflector),
+          inject: [TokenVerifier, Reflector],
+        },
+      ],
+    };
+  }
+}
+
+function opened({ settings, logger, store, instance, capabilities, credentials }: Foundation): Provider[] {
+  return [
+    { provide: Settings, useValue: settings },
+    { provide: Logger, useValue: logger },
+    { provide: Store, useValue: store },
+    { provide: InstanceIdentity, useValue: new InstanceIdentity(instance) },
+    { provide: CapabilityRegistry, useValue: capabilities },
+    { provide: Credentials, useValue: credentials },
+    { provide: Clock, useClass: SystemClock },
+    { provide: RandomSource, useClass: SystemRandom },
+    { provide: Readiness, useValue: new Readiness() },
+  ];
+}
+
+/** Classes whose constructors take more than injected classes. */
+function derived(): Provider[] {
+  return [
+    { provide: IdSource, useFactory: (clock: Clock, random: RandomSource) => new IdSource(clock, random), inject: [Clock, RandomSource] },
+    { provide: HttpClient, useFactory: (settings: Settings) => new HttpClient({ connectionsPerOriginMax: settings.execution.maxInFlight }), inject: [Settings] },
+    {
+      provide: ExecutionSlots,
+      useFactory: (clock: Clock, settings: Settings, capabilities: CapabilityRegistry) =>
+        new ExecutionSlots(clock, settings.execution.maxInFlight, (name) => capabilities.get(name)?.manifest ?? null),
+      inject: [Clock, Settings, CapabilityRegistry],
+    },
+    { provide: DispatchHandover, useFactory: (slots: ExecutionSlots) => new DispatchHandover(slots), inject: [ExecutionSlots] },
+    { provide: PauseBoard, useFactory: (store: Store) => new PauseBoard(store.read, store.feed), inject: [Store] },
+    { provide: CallWatch, useFactory: (store: Store) => new CallWatch(store.feed), inject: [Store] },
+    {
+      provide: TokenVerifier,
+      useFactory: (settings: Settings, clock: Clock) => new TokenVerifier(settings.identity, clock),
+      inject: [Settings, Clock],
+    },
+    {
+      provide: PolicyEvaluator,
+      useFactory: (settings: Settings) => new PolicyThread({ evaluationTimeoutMs: settings.policy.evaluationTimeoutMs }),
+      inject: [Settings],
+    },
+    {
+      provide: PolicySource,
+      useFactory: (settings: Settings, capabilities: CapabilityRegistry) => new ConfiguredPolicySource(settings.policy, capabilities),
+      inject: [Settings, CapabilityRegistry],
+    },
+  ];
+}

@@ -1,0 +1,39 @@
+import type { ExecutionSlots, Slot } from './execution-slots.js';
+import type { Capability } from './manifest.js';
+
+/**
+ * Slots of calls whose dispatch is on its way to the disk. Whoever builds the unit reserves; the executor takes the slot
+ * over when the unit is durable and gives it back when the attempt has ended.
+ */
+export class DispatchHandover {
+  private readonly reserved = new Map<string, Slot>();
+  private accepting = true;
+
+  constructor(private readonly slots: ExecutionSlots) {}
+
+  /** False when no slot is free, or when the process is stopping. */
+  reserve(toolCallId: string, capability: Capability): boolean {
+    if (!this.accepting) return false;
+    const slot = this.slots.tryAcquire(capability.manifest.name);
+    if (slot === null) return false;
+    this.reserved.set(toolCallId, slot);
+    return true;
+  }
+
+  giveBack(toolCallId: string): void {
+    const slot = this.reserved.get(toolCallId);
+    if (slot === undefined) return;
+    this.reserved.delete(toolCallId);
+    this.slots.release(slot);
+  }
+
+  /** Calls that hold a slot. */
+  get size(): number {
+    return this.reserved.size;
+  }
+
+  /** From now on nothing new is dispatched by this process. */
+  close(): void {
+    this.accepting = false;
+  }
+}

@@ -1,0 +1,106 @@
+import type { JsonObject, JsonValue } from '../domain/json/json-value.js';
+import type { Effect, Risk } from '../domain/tool-call/tool-call.state.js';
+import type { ArgumentSchema, ResultSchema } from './argument-schema.js';
+
+/**
+ * A request to the tool, declared by the operator. `{args.…}` and `{downstreamKey}` and `{externalRequestId}` are the
+ * only things that vary; they may stand in the path, the query and the body, percent-encoded or JSON-encoded for their
+ * place. Agents can set neither hosts nor headers.
+ */
+export interface RequestTemplate {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Absolute path below the connector's base URL; each `{…}` fills exactly one path segment. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Fixed headers and `{downstreamKey}`; never arguments. Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /**
+   * JSON in which a text that is one `{args.…}` becomes the argument's value and `"{args}"` all effective arguments; a field whose argument
+   * is absent is left out. Null: no body.
+   */
+  readonly body: JsonValue | null;
+}
+
+export interface HttpConnector {
+  readonly kind: 'http';
+  /** Origin and optional base path. */
+  readonly baseUrl: string;
+  /** CIDRs and address classes allowed after name resolution besides public addresses. */
+  readonly allowAddresses: readonly string[];
+  /** Name of an entry of `credentials` in the settings; null when the tool needs none. */
+  readonly credential: string | null;
+  readonly request: RequestTemplate;
+  readonly responseBytesMax: number;
+}
+
+/** How to look the effect up with a read-only request. */
+export interface Probe {
+  readonly strategy: 'query_by_idempotency_key' | 'query_by_external_id';
+  readonly request: RequestTemplate;
+  /** JSON pointer to the list of found effects, or to the effect itself; absent value or empty list means not found. */
+  readonly foundAt: string;
+  /** JSON pointer inside the found effect to its state; empty means: found is happened. */
+  readonly statusAt: string | null;
+  readonly happenedWhen: readonly string[];
+  readonly failedWhen: readonly string[];
+  readonly pendingWhen: readonly string[];
+  /** JSON pointer inside the found effect to the provider's reference. */
+  readonly referenceAt: string | null;
+  /** Milliseconds the provider may take to show an effect. */
+  readonly visibilityDelayMs: number;
+  /** True when not finding the effect after deadline + quiesce + visibility delay proves that it did not happen. */
+  readonly absenceIsProof: boolean;
+  readonly attemptsMax: number;
+  readonly budgetMs: number;
+}
+
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject | null;
+  readonly risk: Risk;
+  readonly effect: Effect;
+  readonly connector: HttpConnector;
+  readonly idempotency: {
+    /** The header that carries our key; null: none does. `replay_by_key` and a probe by key need one place at least. */
+    readonly header: string | null;
+    /** The top-level field of the body that carries our key; null: none does. */
+    readonly argument: string | null;
+    readonly keyLengthMax: number;
+    /** Milliseconds the provider remembers a key; null when it says nothing. */
+    readonly keyRetentionMs: number | null;
+    /** Template of the caller's key, such as `refund:{args.orderId}:{intentId}`; null: the caller sends it. */
+    readonly callerKeyTemplate: string | null;
+  };
+  readonly probe: Probe | null;
+  readonly definitiveStatus: readonly number[];
+  readonly rejectedBeforeExecutionStatus: readonly number[];
+  /** Declared pending answer: statuses and the JSON pointer of the provider's reference. */
+  readonly pending: { readonly status: readonly number[]; readonly referenceAt: string } | null;
+  readonly timeoutMs: number;
+  readonly quiesceMs: number;
+  readonly onAmbiguous: 'reconcile' | 'handoff';
+  readonly lateResult: 'callback' | 'poll' | 'none';
+  readonly retryRejected: boolean;
+  /** JSON pointers of arguments that are never shown or recorded in clear; `*` matches every item. */
+  readonly redact: readonly string[];
+  /** JSON pointers of arguments that hold personal data. */
+  readonly personal: readonly string[];
+  readonly concurrency: number;
+  readonly ratePerSecond: number | null;
+}
+
+/** A manifest in force: validated, pinned by the digest of its definition, with its compiled schemas. */
+export interface Capability {
+  readonly manifest: Manifest;
+  /** `name@version`. */
+  readonly id: string;
+  /** Over the canonical manifest, upstream address and description included: equal however the file orders or spells it. */
+  readonly manifestDigest: string;
+  readonly input: ArgumentSchema;
+  /** Null when the manifest declares no output. */
+  readonly output: ResultSchema | null;
+}

@@ -1,0 +1,69 @@
+import type { Principal } from '../domain/principal.js';
+import type { StoreReader } from '../storage/readers/store-reader.js';
+import type { Feed } from '../storage/feed.js';
+import type { Guard } from '../storage/unit.js';
+import type { TableRow } from '../storage/rows/tables.js';
+
+/** The row of `meta` that every proposal and dispatch guards: its value changes with every pause. */
+export const PAUSE_REVISION = 'guard/pauses';
+
+/**
+ * What is paused, as of a revision. The board in memory only saves a read: a unit guards the revision it was decided
+ * with, so a pause that another writer set in between makes the unit fail and be decided again.
+ */
+export class PauseBoard {
+  private pauses: readonly TableRow<'pauses'>[] = [];
+  private seen = '0';
+
+  constructor(
+    private readonly read: StoreReader,
+    feed: Feed,
+  ) {
+    feed.subscribe('pause-board', ({ unit }) => {
+      if (unit.writes.some((write) => write.table === 'pauses')) void this.reload();
+    });
+  }
+
+  get revision(): string {
+    return this.seen;
+  }
+
+  /** Everything that is paused, for readiness. */
+  list(): readonly TableRow<'pauses'>[] {
+    return this.pauses;
+  }
+
+  async reload(): Promise<void> {
+    // The revision first: pauses that are newer than it only make a guard fail, never pass.
+    const seen = (await this.read.meta(PAUSE_REVISION)) ?? '0';
+    this.pauses = await this.read.pauses();
+    this.seen = seen;
+  }
+
+  /** The pause that holds for such a call, or null. */
+  find(tenant: string, principal: Principal, capability: string): TableRow<'pauses'> | null {
+    return this.pauses.find((pause) => applies(pause, tenant, principal, capability)) ?? null;
+  }
+
+  guard(): Guard {
+    return {
+      name: 'pauses',
+      table: 'meta',
+      where: { name: PAUSE_REVISION, value: { oneOf: [this.seen] } },
+      expect: 'present',
+    };
+  }
+}
+
+function applies(pause: TableRow<'pauses'>, tenant: string, principal: Principal, capability: string): boolean {
+  switch (pause.target_kind) {
+    case 'all':
+      return true;
+    case 'tenant':
+      return pause.target === tenant;
+    case 'principal':
+      return pause.tenant === tenant && (pause.target === principal.sub || pause.target === principal.act);
+    case 'capability':
+      return pause.tenant === tenant && pause.target === capability;
+  }
+}

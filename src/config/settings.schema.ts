@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+const text = z.string().min(1).max(512);
+const whole = (min: number, max: number) => z.int().min(min).max(max);
+const DAY_MS = 86_400_000;
+
+/** Symmetric algorithms are refused: a verifier must not be able to sign. */
+const ASYMMETRIC = ['Ed25519', 'EdDSA', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'];
+
+const word = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+
+/** The shape of the settings as written in YAML; paths are still relative here. */
+export const settingsSchema = z.strictObject({
+  installation: z.strictObject({ name: text, publicUrl: z.url({ protocol: /^https?$/ }).nullable() }),
+  dataDir: text,
+  http: z.strictObject({
+    host: text,
+    port: whole(0, 65_535),
+    bodyBytesMax: whole(1024, 64 * 1024 * 1024),
+    waitMsMax: whole(0, 600_000),
+    connectionsMax: whole(1, 100_000),
+  }),
+  identity: z.strictObject({
+    issuer: text,
+    audience: text,
+    algorithms: z.array(z.enum(ASYMMETRIC as [string, ...string[]])).min(1),
+    jwksFile: text,
+    clockToleranceMs: whole(0, 300_000),
+    tokenLifetimeMsMax: whole(60_000, 30 * DAY_MS),
+    tokenCacheMax: whole(0, 1_000_000),
+  }),
+  capabilities: z.strictObject({ dir: text }),
+  policy: z.strictObject({
+    dir: text,
+    approverGroups: z.array(z.string().regex(word)).max(100),
+    decideWithinMs: whole(10_000, 30 * DAY_MS),
+    executionWindowMs: whole(1000, DAY_MS),
+    evaluationTimeoutMs: whole(10, 60_000),
+  }),
+  execution: z.strictObject({
+    maxInFlight: whole(1, 10_000),
+    authorizedTtlMs: whole(1000, 30 * DAY_MS),
+    resumeAuthorized: z.enum(['automatic', 'on_control']),
+    recordSentAfterMs: whole(0, 60_000),
+    sweepIntervalMs: whole(50, 600_000),
+    deadlineMarginMs: whole(0, 60_000),
+    breakerFailuresMax: whole(1, 1_000_000),
+    resultBytesMax: whole(1024, 16 * 1024 * 1024),
+  }),
+  storage: z.strictObject({
+    queueMax: whole(1, 1_000_000),
+    unitsPerFlushMax: whole(1, 10_000),
+    walBytesMax: whole(1024 * 1024, 1024 ** 4),
+    checkpointIntervalMs: whole(10, 600_000),
+    keyFile: text,
+  }),
+  runs: z.strictObject({ implicitIdleMs: whole(60_000, 365 * DAY_MS) }),
+  limits: z.strictObject({
+    jsonDepthMax: whole(4, 128),
+    jsonKeysMax: whole(16, 1_000_000),
+    argumentsBytesMax: whole(256, 16 * 1024 * 1024),
+    reasonBytesMax: whole(16, 65_536),
+    pageMax: whole(1, 1000),
+  }),
+  credentials: z.record(
+    z.string().regex(word),
+    z.strictObject({
+      secret: z.string().regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, 'must be env:NAME or file:PATH'),
+      header: z.string().regex(/^[a-z0-9-]{1,64}$/),
+      scheme: z.string().regex(/^[A-Za-z]{1,32}$/).nullable(),
+    }),
+  ),
+  upstreams: z.record(z.string().regex(word), z.url({ protocol: /^https?$/ })),
+  log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug']) }),
+  shutdownGraceMs: whole(0, 600_000),
+});
+
+export type WrittenSettings = z.infer<typeof settingsSchema>;

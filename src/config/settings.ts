@@ -1,0 +1,72 @@
+/**
+ * The settings, parsed once, frozen, typed. `config/default.yaml` documents every one with its unit and reason.
+ * Names of durations end in `Ms`, sizes in `BytesMax` or `Max`. A class, so that it can be injected.
+ */
+export abstract class Settings {
+  abstract readonly installation: { readonly name: string; readonly publicUrl: string | null };
+  /** Everything durable lives below this directory (absolute). */
+  abstract readonly dataDir: string;
+  abstract readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly bodyBytesMax: number;
+    readonly waitMsMax: number;
+    readonly connectionsMax: number;
+  };
+  abstract readonly identity: {
+    readonly issuer: string;
+    readonly audience: string;
+    /** Asymmetric algorithms only. */
+    readonly algorithms: readonly string[];
+    /** Absolute path of a local JWK set. */
+    readonly jwksFile: string;
+    readonly clockToleranceMs: number;
+    readonly tokenLifetimeMsMax: number;
+    readonly tokenCacheMax: number;
+  };
+  /** Absolute path of the folder of capability manifests (`*.yaml`). */
+  abstract readonly capabilities: { readonly dir: string };
+  abstract readonly policy: {
+    /** Absolute path of the folder of `*.cedar` files. */
+    readonly dir: string;
+    /** Groups whose members may be asked; each is a fact `context.approvals["name"]`. */
+    readonly approverGroups: readonly string[];
+    readonly decideWithinMs: number;
+    readonly executionWindowMs: number;
+    readonly evaluationTimeoutMs: number;
+  };
+  abstract readonly execution: {
+    readonly maxInFlight: number;
+    readonly authorizedTtlMs: number;
+    readonly resumeAuthorized: 'automatic' | 'on_control';
+    readonly recordSentAfterMs: number;
+    readonly sweepIntervalMs: number;
+    readonly deadlineMarginMs: number;
+    readonly breakerFailuresMax: number;
+    readonly resultBytesMax: number;
+  };
+  abstract readonly storage: {
+    readonly queueMax: number;
+    readonly unitsPerFlushMax: number;
+    readonly walBytesMax: number;
+    readonly checkpointIntervalMs: number;
+    /** Absolute path of the key-encryption key. */
+    readonly keyFile: string;
+  };
+  abstract readonly runs: { readonly implicitIdleMs: number };
+  abstract readonly limits: {
+    readonly jsonDepthMax: number;
+    readonly jsonKeysMax: number;
+    readonly argumentsBytesMax: number;
+    readonly reasonBytesMax: number;
+    readonly pageMax: number;
+  };
+  /** Upstream credentials by name: a secret reference and the header that carries it. */
+  abstract readonly credentials: Readonly<
+    Record<string, { readonly secret: string; readonly header: string; readonly scheme: string | null }>
+  >;
+  /** Base URLs by name, so that a manifest may say `upstream:NAME`. */
+  abstract readonly upstreams: Readonly<Record<string, string>>;
+  abstract readonly log: { readonly level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' };
+  abstract readonly shutdownGraceMs: number;
+}

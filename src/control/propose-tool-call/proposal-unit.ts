@@ -1,0 +1,204 @@
+import { Injectable } from '@nestjs/common';
+import { DispatchHandover } from '../../capabilities/dispatch-handover.js';
+import { capabilityIsActive, planDispatch } from '../../capabilities/dispatch-plan.js';
+import { PauseBoard } from '../../capabilities/pause-board.js';
+import { Settings } from '../../config/settings.js';
+import { downstreamKeyFor } from '../../domain/digests/digests.js';
+import { ID_PREFIXES } from '../../domain/ids/ids.js';
+import { requesters, type Caller } from '../../identity/caller.js';
+import type { PolicyDecision, PolicyRequest } from '../../policy/core/policy-types.js';
+import { recordJudgement } from '../../policy/judgement.js';
+import { policyIsCurrent } from '../../policy/policy-guard.js';
+import { IdSource } from '../../system/id-source.js';
+import { InstanceIdentity } from '../../storage/instance-identity.js';
+import type { Unit } from '../../storage/unit.js';
+import { CallInUnit } from '../../storage/units/call-in-unit.js';
+import { openIntent } from '../../storage/units/call-rows.js';
+import { runIsOpen } from '../../storage/units/run-in-unit.js';
+import { UnitDraft } from '../../storage/units/unit-draft.js';
+import type { Intent } from './intent.js';
+import type { Proposal } from './propose-tool-call.command.js';
+import { RunDirectory, type RunPlace } from './run-directory.js';
+
+/** Everything that was decided about a proposal. */
+export interface JudgedProposal {
+  readonly caller: Caller;
+  readonly proposal: Proposal;
+  readonly intent: Intent;
+  readonly place: RunPlace;
+  /** 0, or the next number when the caller and the policy want an identical intent beside an open one. */
+  readonly ordinal: number;
+  readonly request: PolicyRequest;
+  readonly decision: PolicyDecision;
+  readonly nowMs: number;
+}
+
+export interface PreparedProposal {
+  readonly toolCallId: string;
+  readonly unit: Unit;
+  /** Gives back what was reserved, when the unit did not become true. */
+  readonly abandon: () => void;
+}
+
+/** Builds the unit of a proposal: the call, the judgement, and, where nothing stands in the way, the dispatch as well. */
+@Injectable()
+export class ProposalUnit {
+  constructor(
+    private readonly ids: IdSource,
+    private readonly settings: Settings,
+    private readonly pauses: PauseBoard,
+    private readonly runs: RunDirectory,
+    private readonly handover: DispatchHandover,
+    private readonly instance: InstanceIdentity,
+  ) {}
+
+  prepare(judged: JudgedProposal): PreparedProposal {
+    const { intent, place, nowMs, decision } = judged;
+    const now = new Date(nowMs).toISOString();
+    const toolCallId = this.ids.next(ID_PREFIXES.toolCall);
+    const draft = this.begin(judged, toolCallId, now);
+    if (place.fresh) this.runs.openIn(draft, judged.caller.tenant, place, intent, now);
+    else draft.guard(runIsOpen(place.runId));
+    draft
+      .guard(this.pauses.guard())
+      .guard(capabilityIsActive(intent.capability))
+      .guard(policyIsCurrent(decision.policyRevision));
+    const call = this.open(draft, judged, toolCallId, now);
+    this.claim(draft, judged, call, now);
+    recordJudgement(
+      draft,
+      call,
+      {
+        phase: 'propose',
+        request: judged.request,
+        decision,
+        capability: intent.capability,
+        args: intent.args,
+        redacted: intent.redacted,
+        target: intent.target,
+        requesterSubjects: requesters(judged.caller),
+        agentReason: judged.proposal.reason,
+        now,
+      },
+      this.settings,
+    );
+    const reserved = call.state.status === 'authorized' && this.dispatchAtOnce(judged, call, now);
+    return {
+      toolCallId,
+      unit: draft.build(),
+      abandon: () => {
+        if (reserved) this.handover.giveBack(toolCallId);
+      },
+    };
+  }
+
+  private begin({ caller, proposal, place }: JudgedProposal, toolCallId: string, now: string): UnitDraft {
+    return new UnitDraft(this.ids, {
+      tenant: caller.tenant,
+      lane: 'admit',
+      actor: caller.actor,
+      correlationId: proposal.intentId ?? toolCallId,
+      runId: place.runId,
+      sessionId: place.sessionId,
+      occurredAt: now,
+      causationId: null,
+      causeKind: 'external',
+    });
+  }
+
+  private open(draft: UnitDraft, judged: JudgedProposal, toolCallId: string, now: string): CallInUnit {
+    const { caller, proposal, intent, place } = judged;
+    const { manifest } = intent.capability;
+    const facts = {
+      tool_call_id: toolCallId,
+      tenant: caller.tenant,
+      run_id: place.runId,
+      session_id: place.sessionId,
+      turn_id: proposal.turnId,
+      call_id: proposal.callId,
+      version: 0,
+      policy_decision_id: null,
+      policy_revision: null,
+      approval_id: null,
+      proposed_event_id: '',
+      decided_event_id: null,
+      settled_event_id: null,
+      resolution_event_id: null,
+      last_event_id: '',
+      created_at: now,
+      updated_at: now,
+    };
+    return new CallInUnit(draft, { state: null, facts }).do(
+      {
+        kind: 'propose',
+        proposal: {
+          capability: manifest.name,
+          capabilityVersion: manifest.version,
+          manifestDigest: intent.capability.manifestDigest,
+          effect: manifest.effect,
+          risk: manifest.risk,
+          principal: { ...intent.principal },
+          arguments: intent.args,
+          argsDigest: intent.argsDigest,
+          intentDigest: intent.intentDigest,
+          target: intent.target,
+          downstreamKey: downstreamKeyFor(toolCallId, manifest.idempotency.keyLengthMax),
+          idempotencyKey: intent.key,
+          callId: proposal.callId,
+          intentId: proposal.intentId,
+          reason: proposal.reason,
+          executeBefore: proposal.executeBefore,
+          allowDuplicateIntent: proposal.allowDuplicateIntent ? true : null,
+          redacted: intent.redacted,
+          requesterSubjects: requesters(caller),
+        },
+      },
+      {
+        capabilityId: intent.capability.id,
+        ...(proposal.reasoningObjectId === null ? {} : { reasoningObjectId: proposal.reasoningObjectId }),
+        ...(proposal.skillId === null ? {} : { skillId: proposal.skillId }),
+      },
+    );
+  }
+
+  /** The unique rows that make a repeat recognisable: the key for ever, the intent while it is open, the callId. */
+  private claim(draft: UnitDraft, judged: JudgedProposal, call: CallInUnit, now: string): void {
+    const { caller, proposal, intent, place } = judged;
+    const scope = { tenant: caller.tenant, toolCallId: call.toolCallId, principal: intent.principalKey, now };
+    const common = { tool_call_id: call.toolCallId, intent_digest: intent.intentDigest };
+    if (intent.keyHash !== null) {
+      const row = {
+        tenant: caller.tenant,
+        principal: intent.principalKey,
+        capability: intent.capability.manifest.name,
+        key_hash: intent.keyHash,
+        created_at: now,
+        ...common,
+      };
+      draft.write({ op: 'insert', table: 'idempotency', row, takenGuard: 'idempotency' });
+    }
+    if (intent.capability.manifest.effect !== 'read_only' && judged.decision.outcome !== 'deny') {
+      draft.write(openIntent(scope, call.state, judged.ordinal));
+    }
+    if (proposal.callId !== null && proposal.turnId !== null) {
+      const row = { tenant: caller.tenant, run_id: place.runId, turn_id: proposal.turnId, call_id: proposal.callId, ...common };
+      draft.write({ op: 'insert', table: 'call_ids', row, takenGuard: 'call_id' });
+    }
+  }
+
+  /** Policy allows and a slot is free: the dispatch joins the unit and saves a wait for the disk. */
+  private dispatchAtOnce({ intent, nowMs }: JudgedProposal, call: CallInUnit, now: string): boolean {
+    if (!this.handover.reserve(call.toolCallId, intent.capability)) return false;
+    call.do({
+      kind: 'dispatch',
+      now,
+      dispatch: planDispatch(intent.capability, call.state, {
+        instance: this.instance.get(),
+        nonce: this.ids.next(ID_PREFIXES.attempt),
+        target: intent.target,
+        nowMs,
+      }),
+    });
+    return true;
+  }
+}

@@ -1,0 +1,122 @@
+import type { DomainEvent, EventPayload } from '../events/catalogue.js';
+import { isIn, type EventIn } from '../events/domain-event.js';
+import { readTexts, readWord } from '../events/payload-reading.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { RISKS } from '../tool-call/tool-call.state.js';
+import type { ApprovalQuestion, ApprovalState, ApproverRule, Vote } from './approval.state.js';
+
+/**
+ * The state of an approval after one more event of its stream. Never judges; throws a plain `Error` only where no state
+ * can be made: an event of another stream, or one that needs an earlier event which the history does not have.
+ */
+export function evolveApproval(state: ApprovalState | null, event: DomainEvent): ApprovalState {
+  if (!isIn('approval', event)) throw new Error(`${event.type} is not an event of an approval`);
+  if (event.type === 'approval.required') return { ...newQuestion(event.payload), status: 'pending' };
+  if (state === null) throw new Error(`${event.type} cannot be the first event of an approval`);
+  return evolve(state, event);
+}
+
+/** Folds events onto a state; `null` with the whole stream gives what the stored row must say. */
+export function foldApproval(state: ApprovalState | null, events: readonly DomainEvent[]): ApprovalState | null {
+  return events.reduce<ApprovalState | null>(evolveApproval, state);
+}
+
+type LaterEvent = Exclude<EventIn<'approval'>, { readonly type: 'approval.required' }>;
+
+function evolve(state: ApprovalState, event: LaterEvent): ApprovalState {
+  const question = questionOf(state);
+  switch (event.type) {
+    case 'approval.vote_recorded':
+      return { ...state, votes: [...votesWithout(state, event.payload.by), voteOf(event.payload)] };
+    case 'approval.vote_withdrawn':
+      return withoutVote(state, event.payload.by);
+    case 'approval.granted': {
+      const { executeBy, decidedBy } = event.payload;
+      return { ...question, status: 'granted', executeBy, decidedBy: readTexts(decidedBy) };
+    }
+    case 'approval.denied':
+      return { ...question, status: 'denied', decidedBy: readTexts(event.payload.decidedBy) };
+    case 'approval.expired':
+      return { ...question, status: 'expired', clock: event.payload.clock };
+    case 'approval.invalidated':
+      return { ...question, status: 'invalidated', reason: event.payload.reason };
+    case 'approval.consumed':
+      if (state.status !== 'granted') throw new Error('the history lacks approval.granted');
+      return { ...state, status: 'consumed' };
+    case 'approval.closed':
+      return { ...question, status: 'closed', reason: event.payload.reason };
+  }
+}
+
+function newQuestion(question: EventPayload<'approval.required'>): ApprovalQuestion {
+  return {
+    attempt: question.attempt,
+    risk: readWord(RISKS, question.risk),
+    capability: question.capability,
+    capabilityVersion: question.capabilityVersion,
+    manifestDigest: question.manifestDigest,
+    argsDigest: question.argsDigest,
+    consentDigest: question.consentDigest,
+    policyRevision: question.policyRevision,
+    rules: readRules(question.groups),
+    requesterSubjects: readTexts(question.requesterSubjects),
+    decideBy: question.decideBy,
+    executionWindowMs: question.executionWindowMs,
+    executeByLatest: question.executeByLatest,
+    votes: [],
+  };
+}
+
+/** What every status has, without what only the present one has. */
+function questionOf(state: ApprovalState): ApprovalQuestion {
+  return {
+    attempt: state.attempt,
+    risk: state.risk,
+    capability: state.capability,
+    capabilityVersion: state.capabilityVersion,
+    manifestDigest: state.manifestDigest,
+    argsDigest: state.argsDigest,
+    consentDigest: state.consentDigest,
+    policyRevision: state.policyRevision,
+    rules: state.rules,
+    requesterSubjects: state.requesterSubjects,
+    decideBy: state.decideBy,
+    executionWindowMs: state.executionWindowMs,
+    executeByLatest: state.executeByLatest,
+    votes: state.votes,
+  };
+}
+
+/** `[{group, count, notRequester}]` of the question. A rule that nobody or everybody could meet was never asked by us. */
+export function readRules(list: readonly JsonValue[]): readonly ApproverRule[] {
+  return list.map((item) => {
+    if (!isJsonObject(item)) throw new Error('an approver rule is an object');
+    const { group, count, notRequester } = item;
+    if (typeof group !== 'string' || typeof count !== 'number' || typeof notRequester !== 'boolean') {
+      throw new Error('an approver rule has group, count and notRequester');
+    }
+    if (!Number.isSafeInteger(count) || count < 1) throw new Error('an approver rule asks for at least one person');
+    return { group, count, notRequester };
+  });
+}
+
+function voteOf({ by, decision, groups }: EventPayload<'approval.vote_recorded'>): Vote {
+  return { sub: subOf(by), decision, groups: readTexts(groups) };
+}
+
+function votesWithout(state: ApprovalState, by: JsonObject): readonly Vote[] {
+  const sub = subOf(by);
+  return state.votes.filter((vote) => vote.sub !== sub);
+}
+
+/** A consent that was taken back no longer stands behind the grant either. */
+function withoutVote(state: ApprovalState, by: JsonObject): ApprovalState {
+  const votes = votesWithout(state, by);
+  if (state.status !== 'granted') return { ...state, votes };
+  return { ...state, votes, decidedBy: state.decidedBy.filter((sub) => sub !== subOf(by)) };
+}
+
+function subOf(by: JsonObject): string {
+  if (typeof by['sub'] !== 'string') throw new Error('a vote has a subject');
+  return by['sub'];
+}

@@ -1,0 +1,84 @@
+import type { ErrorCode } from '../errors/error-codes.js';
+import type { EventTypeIn } from '../events/catalogue.js';
+import { stay, to, type Edges, type PerItem } from '../events/edges.js';
+import type { ApprovalCommandKind } from './approval.commands.js';
+import { APPROVAL_STATUSES, type ApprovalStatus } from './approval.state.js';
+
+/**
+ * The machine of state-machines §3 as data, complete. `decide` and `evolve` do not read these tables; the spec proves
+ * that they agree with them in every cell.
+ */
+
+/** (status, event type) → the next status. */
+export const APPROVAL_EDGES: Readonly<Record<EventTypeIn<'approval'>, Edges<ApprovalStatus>>> = {
+  'approval.required': to('pending', 'none'),
+  'approval.vote_recorded': stay('pending'),
+  'approval.vote_withdrawn': stay('pending', 'granted'),
+  'approval.granted': to('granted', 'pending'),
+  'approval.denied': to('denied', 'pending'),
+  'approval.expired': to('expired', 'pending', 'granted'),
+  'approval.invalidated': to('invalidated', 'pending', 'granted'),
+  'approval.consumed': to('consumed', 'granted'),
+  'approval.closed': to('closed', 'pending', 'granted'),
+};
+
+/** The order of the columns below. */
+export const APPROVAL_SITUATIONS = ['none', ...APPROVAL_STATUSES] as const;
+
+const yes = 'allowed';
+const dup = 'duplicate_id';
+const abs = 'approval_not_found';
+const dec = 'approval_already_decided';
+const con = 'approval_already_consumed';
+const npd = 'approval_not_pending';
+const exp = 'approval_expired';
+const nap = 'approver_not_allowed';
+const dig = 'action_digest_mismatch';
+const mis = 'approval_missing';
+const old = 'version_stale';
+
+type Row = PerItem<typeof APPROVAL_SITUATIONS, 'allowed' | ErrorCode>;
+
+/**
+ * (command, status) → allowed, or the code of the refusal; a row per kind of content. Columns: none · pending granted ·
+ * consumed denied expired invalidated closed.
+ */
+// prettier-ignore
+export const APPROVAL_ANSWERS = {
+  ask: {
+    any:                     [yes,  dup, dup,  dup, dup, dup, dup, dup],
+  },
+  vote: {
+    allow_of_two:            [abs,  yes, dec,  dec, dec, exp, npd, npd],
+    allow_that_grants:       [abs,  yes, dec,  dec, dec, exp, npd, npd],
+    deny:                    [abs,  yes, dec,  dec, dec, exp, npd, npd],
+    too_late:                [abs,  exp, dec,  dec, dec, exp, npd, npd],
+    by_an_agent:             [abs,  nap, nap,  nap, nap, nap, nap, nap],
+    by_an_outsider:          [abs,  nap, dec,  dec, dec, exp, npd, npd],
+    by_the_requester:        [abs,  nap, dec,  dec, dec, exp, npd, npd],
+    on_another_digest:       [abs,  dig, dec,  dec, dec, exp, npd, npd],
+    same_word_again:         [abs,  yes, yes,  yes, yes, yes, yes, yes],
+    another_word:            [abs,  dec, dec,  dec, dec, dec, dec, dec],
+  },
+  withdraw_vote: {
+    own:                     [abs,  yes, yes,  con, dec, exp, npd, npd],
+    too_late:                [abs,  exp, exp,  con, dec, exp, npd, npd],
+    by_an_agent:             [abs,  nap, nap,  nap, nap, nap, nap, nap],
+    without_a_vote:          [abs,  nap, nap,  con, dec, exp, npd, npd],
+  },
+  expire: {
+    at_the_deadline:         [abs,  yes, yes,  con, dec, exp, npd, npd],
+    too_early:               [abs,  old, old,  con, dec, exp, npd, npd],
+  },
+  invalidate: {
+    any:                     [abs,  yes, yes,  con, dec, exp, npd, npd],
+  },
+  consume: {
+    in_time:                 [abs,  mis, yes,  con, dec, exp, npd, npd],
+    too_late:                [abs,  mis, exp,  con, dec, exp, npd, npd],
+    for_another_attempt:     [abs,  mis, mis,  con, dec, exp, npd, npd],
+  },
+  close: {
+    any:                     [abs,  yes, yes,  con, dec, exp, npd, npd],
+  },
+} as const satisfies Readonly<Record<ApprovalCommandKind, Readonly<Record<string, Row>>>>;

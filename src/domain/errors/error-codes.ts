@@ -1,0 +1,113 @@
+/**
+ * Every error a user of Countersign can meet: the code is wire format, the status is its HTTP rendering, `mend` tells
+ * a person what to do. No other file maps a code to a status. `docs/errors.md` is generated from this list.
+ */
+interface ErrorEntry {
+  readonly status: number;
+  readonly mend: string;
+}
+
+const entry = (status: number, mend: string): ErrorEntry => ({ status, mend });
+
+export const ERRORS = {
+  // The request itself
+  invalid_json: entry(400, 'Send one JSON value in UTF-8 without duplicate keys, unsafe integers or lone surrogates.'),
+  invalid_request: entry(400, 'Correct the field that the pointer names; unknown fields are refused.'),
+  idempotency_key_required: entry(400, 'Send an Idempotency-Key header that names this intent.'),
+  invalid_idempotency_key: entry(400, 'Use 1 to 255 visible ASCII characters as the key.'),
+  invalid_run_label: entry(400, 'Use 1 to 128 visible ASCII characters as the Run-Id.'),
+  invalid_timestamp: entry(400, 'Use an RFC 3339 time with an offset, for example 2031-01-01T00:00:00Z.'),
+  not_found: entry(404, 'Check the path and the id; ids of other tenants and principals are not shown.'),
+  method_not_allowed: entry(405, 'Use a method that the API document lists for this path.'),
+  payload_too_large: entry(413, 'Send a smaller body; the limit is in the settings.'),
+  unsupported_media_type: entry(415, 'Send application/json without a content encoding.'),
+
+  // Who is calling
+  unauthenticated: entry(401, 'Send a valid bearer token for this audience.'),
+  not_authorized: entry(403, 'Use a token that has one of the roles this operation needs.'),
+  approver_not_allowed: entry(403, 'Only a person in the approver group, other than the requester, may decide.'),
+  approval_subject_mismatch: entry(403, 'This approval is bound to another person.'),
+
+  // Proposing
+  capability_unknown: entry(422, 'Name a capability that GET /v1/capabilities lists.'),
+  capability_version_unknown: entry(422, 'Leave the version out or name the version in force.'),
+  invalid_arguments: entry(422, 'Correct the arguments to match the input schema of the capability.'),
+  secret_in_payload: entry(422, 'Remove the credential from the arguments; the proxy adds credentials itself.'),
+  idempotency_conflict: entry(422, 'Use a new key for other arguments; this key belongs to an earlier call.'),
+  call_id_conflict: entry(409, 'Use a new callId; this one named other arguments in the same turn.'),
+  outstanding_identical_intent: entry(409, 'Follow the call that the answer names, or set allowDuplicateIntent.'),
+  run_not_found: entry(404, 'Name a run of this principal or leave runId out.'),
+  run_already_ended: entry(409, 'Propose in a new run.'),
+  run_stopping: entry(409, 'The run is stopping; propose in a new run.'),
+  run_suspended: entry(409, 'Resume the run first.'),
+  run_already_active: entry(409, 'Finish the active run of this session first.'),
+  run_not_resumable: entry(409, 'Start a new run; this one cannot go on.'),
+  run_has_open_work: entry(409, 'Wait until every call of the run has ended.'),
+  not_at_safe_point: entry(409, 'Try again at the next safe point.'),
+  duplicate_id: entry(409, 'Use a new id.'),
+  paused: entry(503, 'Wait until an operator lifts the pause.'),
+  capability_paused: entry(503, 'Wait until an operator lifts the pause of this capability.'),
+  capability_held: entry(503, 'Wait until an operator or a successful probe releases the capability.'),
+  overloaded: entry(503, 'Try again after the Retry-After seconds; nothing was recorded.'),
+  rate_limited: entry(429, 'Try again after the Retry-After seconds; nothing was recorded.'),
+  contended: entry(503, 'Try again; other writers changed the same records three times in a row.'),
+  shutting_down: entry(503, 'Try again against a running instance; nothing was recorded.'),
+  store_unavailable: entry(503, 'The store cannot write; an operator must look at the disk and the log.'),
+  durability_failed: entry(503, 'The store could not make the record durable; nothing was sent.'),
+  engine_error: entry(503, 'The policy engine failed and everything is denied; an operator must look at it.'),
+
+  // Approvals
+  approval_not_found: entry(404, 'Check the approval id.'),
+  approval_not_pending: entry(409, 'The approval is closed; read it to see why.'),
+  approval_already_decided: entry(409, 'The first decision stands; read the approval to see it.'),
+  approval_already_consumed: entry(409, 'The approval has been used; a new attempt needs a new approval.'),
+  approval_expired: entry(409, 'The deadline has passed; the agent must propose again.'),
+  approval_missing: entry(409, 'The call needs an approval before it can run.'),
+  action_digest_mismatch: entry(409, 'Read the approval again and send back the digest it shows.'),
+  version_stale: entry(412, 'Read the resource again and send its current ETag in If-Match.'),
+  precondition_changed: entry(409, 'What the approval rested on has changed; propose again.'),
+  policy_version_changed: entry(409, 'The policy has changed since the question was asked; propose again.'),
+  capability_version_changed: entry(409, 'A newer version of the capability is in force; propose again.'),
+  capability_definition_changed: entry(409, 'The definition of the capability has drifted; an operator must import it again.'),
+  capability_drift: entry(409, 'The definition of the capability has drifted; an operator must import it again.'),
+
+  // Control and execution
+  tool_call_not_found: entry(404, 'Check the tool call id.'),
+  command_not_found: entry(404, 'Check the command id.'),
+  command_id_conflict: entry(409, 'Use a new commandId; this one belongs to another command.'),
+  command_not_supported: entry(422, 'Use one of the command types that the API document lists.'),
+  tool_call_already_ended: entry(409, 'The call has ended; read it to see how.'),
+  tool_call_not_ready: entry(409, 'The call is not in a state that allows this.'),
+  cancel_not_supported: entry(409, 'The request may be on the wire and the tool has no cancel; wait for the result.'),
+  retry_forbidden_result_unknown: entry(409, 'It is not known whether the effect happened; reconcile first.'),
+  retry_not_allowed: entry(409, 'Only a call that is proven to have had no effect can be retried.'),
+  handoff_not_open: entry(409, 'Only a call in manual_handoff without a finding can be resolved.'),
+  evidence_required: entry(422, 'Name at least one evidence reference for the finding.'),
+  already_paused: entry(409, 'The target is paused already.'),
+  not_paused: entry(409, 'The target is not paused.'),
+  policy_set_refused: entry(422, 'Correct the problems listed; the active policy set stays in force.'),
+  budget_exceeded: entry(429, 'Wait for the next window or ask for a larger budget.'),
+  internal: entry(500, 'Report the error with the time and the request id; nothing is claimed about the effect.'),
+
+  // Starting the process (printed, never answered over HTTP)
+  invalid_settings: entry(500, 'Correct every setting that the message lists.'),
+  invalid_manifest: entry(500, 'Correct every problem of the manifest that the message lists.'),
+  instance_already_running: entry(500, 'Stop the other process on this data directory first.'),
+  sqlite_version_refused: entry(500, 'Use SQLite 3.51.3 or newer, but not 3.52.0.'),
+  sqlite_pragma_refused: entry(500, 'The pragma named is not in force on this file system; use a local disk.'),
+  sqlite_application_id_mismatch: entry(500, 'The file is not a Countersign database; choose another data directory.'),
+  schema_version_unsupported: entry(500, 'Run the version that wrote this database, or migrate it.'),
+  schema_migration_needed: entry(500, 'Run `countersign migrate` first.'),
+  key_ring_unusable: entry(500, 'Restore the key file that this database was written with.'),
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Refusal of a pure rule: `message` is for people and never holds arguments, secrets or full session ids. */
+export interface Refusal {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export const refuse = (code: ErrorCode, message: string): Refusal => ({ ok: false, code, message });

@@ -1,0 +1,110 @@
+import type {
+  HandoffFinding,
+  KnownEffect,
+  NotExecutedReason,
+  ReconciliationStrategy,
+  UnknownCause,
+} from '../events/catalogue.js';
+import type { Principal } from '../principal.js';
+
+export const TOOL_CALL_STATUSES = [
+  'proposed',
+  'authorized',
+  'dispatching',
+  'dispatched',
+  'accepted',
+  'result_unknown',
+  'reconciling',
+  'completed',
+  'failed',
+  'manual_handoff',
+  'denied',
+  'not_executed',
+] as const;
+export type ToolCallStatus = (typeof TOOL_CALL_STATUSES)[number];
+
+/** `manual_handoff` is terminal for execution; its resolution is a field of its own. */
+export const TERMINAL_STATUSES = ['completed', 'failed', 'manual_handoff', 'denied', 'not_executed'] as const;
+export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
+
+export function isTerminal(status: ToolCallStatus): status is TerminalStatus {
+  return TERMINAL_STATUSES.some((terminal) => terminal === status);
+}
+
+export const EFFECTS = ['read_only', 'idempotent', 'replay_by_key', 'probeable', 'opaque'] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+export const RISKS = ['low', 'medium', 'high', 'critical'] as const;
+export type Risk = (typeof RISKS)[number];
+
+/** What stays the same for the life of a call, from `tool.call.proposed`. */
+export interface ToolCallIdentity {
+  readonly capability: string;
+  readonly capabilityVersion: string;
+  readonly manifestDigest: string;
+  readonly effect: Effect;
+  readonly risk: Risk;
+  readonly principal: Principal;
+  readonly argsDigest: string;
+  readonly intentDigest: string;
+  /** The idempotency key the tool receives: derived from the tool call id, the same bytes for every attempt. */
+  readonly downstreamKey: string;
+  /** ISO 8601; never send at or after this time. Null when the caller set none. */
+  readonly executeBefore: string | null;
+}
+
+/** What every status has. */
+export interface ToolCallLife extends ToolCallIdentity {
+  /** From 1; a retry on proof of no effect increments it. */
+  readonly attempt: number;
+  /** Cancellation has been asked of the tool and is not answered yet. */
+  readonly cancellationRequested: boolean;
+  /** The provider's reference, once anything has told it. */
+  readonly externalRequestId: string | null;
+}
+
+/** What is known of the carrying-out of the current attempt. */
+export interface Carrying {
+  readonly nonce: string;
+  readonly fence: number;
+  readonly owner: string;
+  readonly ownerEpoch: number;
+  /** ISO 8601: nothing of this attempt may be on the wire at or after this time. */
+  readonly deadline: string;
+}
+
+export interface Resolution {
+  readonly finding: HandoffFinding;
+  readonly evidenceRefs: readonly string[];
+}
+
+/** A tool call: a union on `status`, so impossible states do not compile. */
+export type ToolCallState = ToolCallLife &
+  (
+    | { readonly status: 'proposed' }
+    | { readonly status: 'authorized'; readonly basis: 'policy' | 'approval'; readonly executeBy: string }
+    | ({ readonly status: 'dispatching' | 'dispatched' | 'accepted' } & Carrying)
+    | ({ readonly status: 'result_unknown'; readonly cause: UnknownCause } & Carrying)
+    | ({
+        readonly status: 'reconciling';
+        readonly cause: UnknownCause;
+        readonly strategy: ReconciliationStrategy;
+        readonly reconciliationDeadline: string;
+        readonly queries: number;
+        readonly nextQueryAt: string | null;
+      } & Carrying)
+    | { readonly status: 'completed'; readonly resultBasis: 'direct' | 'callback' | 'reconciliation' }
+    | {
+        readonly status: 'failed';
+        readonly code: string;
+        readonly knownEffect: KnownEffect;
+        /** False only when trying again can give nothing else: the manifest says `retryRejected: false`. */
+        readonly retryable: boolean;
+      }
+    | { readonly status: 'manual_handoff'; readonly handoffId: string | null; readonly resolution: Resolution | null }
+    | { readonly status: 'denied'; readonly deniedBy: 'policy' | 'approval' | 'policy_at_dispatch' }
+    | { readonly status: 'not_executed'; readonly reason: NotExecutedReason }
+  );
+
+/** The state of a call with one status. */
+export type ToolCallIn<S extends ToolCallStatus> = ToolCallState & { readonly status: S };

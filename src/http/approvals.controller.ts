@@ -1,0 +1,104 @@
+import { Body, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { approvalListQuery, decisionBody, type ApprovalRepresentation } from '../client/contract.js';
+import { Settings } from '../config/settings.js';
+import { CountersignError } from '../domain/errors/countersign-error.js';
+import { DecideApproval } from '../control/decide-approval/decide-approval.command.js';
+import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
+import type { Caller } from '../identity/caller.js';
+import { GetApproval, ListApprovals } from '../runtime/queries/approval.queries.js';
+import type { ApprovalView } from '../runtime/views/approval.view.js';
+import { approvalPage } from './approval-page.js';
+import { readInput } from './read-input.js';
+
+@Controller('v1/approvals')
+export class ApprovalsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+    private readonly settings: Settings,
+  ) {}
+
+  @Get()
+  @AllowRoles('approver', 'operator', 'auditor')
+  async list(
+    @CurrentCaller() caller: Caller,
+    @Query() query: unknown,
+  ): Promise<{ readonly items: readonly ApprovalRepresentation[]; readonly nextCursor: string | null }> {
+    const { status, limit, cursor } = readInput(approvalListQuery, query);
+    const { pageMax } = this.settings.limits;
+    const page = await this.queries.execute(
+      new ListApprovals(caller, status ?? null, Math.min(limit ?? pageMax, pageMax), cursor ?? null),
+    );
+    return { items: page.items.map(represent), nextCursor: page.nextCursor };
+  }
+
+  /** JSON, or for a browser the same as a page of escaped text. It has no form: reading never decides. */
+  @Get(':approvalId')
+  @AllowRoles('approver', 'operator', 'auditor')
+  async get(
+    @CurrentCaller() caller: Caller,
+    @Param('approvalId') approvalId: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ApprovalRepresentation | string> {
+    const view = await this.queries.execute(new GetApproval(caller, approvalId));
+    void reply.header('etag', etagOf(view)).header('cache-control', 'no-store').header('vary', 'accept');
+    if (!wantsHtml(request.headers.accept)) return represent(view);
+    void reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer');
+    return approvalPage(represent(view));
+  }
+
+  @Post(':approvalId/decision')
+  @AllowRoles('approver', 'harness', 'operator', 'auditor')
+  async decide(
+    @CurrentCaller() caller: Caller,
+    @Param('approvalId') approvalId: string,
+    @Body() input: unknown,
+    @Headers() headers: Readonly<Record<string, string | undefined>>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ApprovalRepresentation> {
+    const { decision, digest, reason, commandId } = readInput(decisionBody, input);
+    const decided = await this.commands.execute(
+      new DecideApproval(
+        caller,
+        approvalId,
+        decision,
+        digest,
+        reason ?? null,
+        versionFrom(headers['if-match']),
+        commandId ?? headers['idempotency-key'] ?? null,
+      ),
+    );
+    const view = await this.queries.execute(new GetApproval(caller, approvalId));
+    void reply.code(200).header('etag', etagOf(view)).header('countersign-command', decided.commandId);
+    return represent(view);
+  }
+}
+
+function represent({ version: _, ...view }: ApprovalView): ApprovalRepresentation {
+  return view as Omit<ApprovalView, 'version'> & ApprovalRepresentation;
+}
+
+const etagOf = (view: ApprovalView): string => `"${view.approvalId}.${view.version}"`;
+
+/** The version in an `If-Match` of ours; anything else can never match. */
+function versionFrom(header: string | undefined): number | null {
+  if (header === undefined || header.trim() === '*') return null;
+  const match = /^"[a-z0-9_]+\.(\d{1,9})"$/.exec(header.trim());
+  if (match === null) throw new CountersignError('version_stale', 'If-Match is not an ETag of this approval');
+  return Number(match[1]);
+}
+
+/** A browser names text/html before anything JSON. */
+function wantsHtml(accept: string | undefined): boolean {
+  if (accept === undefined) return false;
+  const html = accept.indexOf('text/html');
+  const json = accept.indexOf('application/json');
+  return html !== -1 && (json === -1 || html < json);
+}

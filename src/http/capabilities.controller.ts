@@ -1,0 +1,41 @@
+import { Controller, Get } from '@nestjs/common';
+import { CapabilityRegistry } from '../capabilities/capability-registry.js';
+import { PauseBoard } from '../capabilities/pause-board.js';
+import type { Capability } from '../capabilities/manifest.js';
+import type { CapabilityRepresentation } from '../client/contract.js';
+import { principalOf } from '../domain/principal.js';
+import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
+import type { Caller } from '../identity/caller.js';
+
+/** The capabilities in force, as an agent needs them: what to send, what it may cost, whether a key is needed. */
+@Controller('v1/capabilities')
+export class CapabilitiesController {
+  constructor(
+    private readonly capabilities: CapabilityRegistry,
+    private readonly pauses: PauseBoard,
+  ) {}
+
+  @Get()
+  @AllowRoles('harness', 'approver', 'operator', 'auditor', 'connector', 'feedback')
+  list(@CurrentCaller() caller: Caller): { readonly items: readonly CapabilityRepresentation[] } {
+    return { items: this.capabilities.list().map((capability) => this.represent(capability, caller)) };
+  }
+
+  private represent(capability: Capability, caller: Caller): CapabilityRepresentation {
+    const { manifest, manifestDigest } = capability;
+    const paused = this.pauses.find(caller.tenant, principalOf(caller.actor), manifest.name) !== null;
+    return {
+      name: manifest.name,
+      version: manifest.version,
+      title: manifest.title,
+      description: manifest.description,
+      risk: manifest.risk,
+      effect: manifest.effect,
+      inputSchema: manifest.inputSchema,
+      outputSchema: manifest.outputSchema,
+      idempotencyKeyRequired: manifest.effect !== 'read_only' && manifest.idempotency.callerKeyTemplate === null,
+      state: paused ? 'paused' : 'active',
+      manifestDigest,
+    };
+  }
+}

@@ -1,0 +1,78 @@
+import { Body, Controller, Get, Headers, Param, Post, Res } from '@nestjs/common';
+import { CommandBus, QueryBus, type Command } from '@nestjs/cqrs';
+import type { FastifyReply } from 'fastify';
+import { controlBody, type CommandRepresentation, type ControlBody, type PauseTarget as WireTarget } from '../client/contract.js';
+import { CancelToolCall } from '../control/cancel-tool-call/cancel-tool-call.command.js';
+import type { Acknowledged } from '../control/command-log.js';
+import { DecideApproval } from '../control/decide-approval/decide-approval.command.js';
+import { ReloadPolicies } from '../control/reload-policies/reload-policies.command.js';
+import { ResumeAuthorized } from '../control/resume-authorized/resume-authorized.command.js';
+import { RetryToolCall } from '../control/retry-tool-call/retry-tool-call.command.js';
+import { SetPause, type PauseTarget } from '../control/set-pause/set-pause.command.js';
+import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
+import type { Caller } from '../identity/caller.js';
+import { GetCommand } from '../runtime/queries/command.queries.js';
+import { readInput } from './read-input.js';
+
+/** An answer that claims nothing: the command is recorded, and this is where to ask what became of it. */
+interface Accepted {
+  readonly commandId: string;
+  readonly status: 'accepted';
+  readonly links: { readonly self: string };
+}
+
+@Controller('v1/control')
+export class ControlController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+  ) {}
+
+  @Post()
+  @AllowRoles('harness', 'approver', 'operator')
+  async issue(
+    @CurrentCaller() caller: Caller,
+    @Body() input: unknown,
+    @Headers('idempotency-key') key: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Accepted> {
+    const body = readInput(controlBody, input);
+    const { commandId } = await this.commands.execute<Command<Acknowledged>, Acknowledged>(
+      commandOf(caller, body, body.commandId ?? key ?? null),
+    );
+    void reply.code(202);
+    return { commandId, status: 'accepted', links: { self: `/v1/control/${encodeURIComponent(commandId)}` } };
+  }
+
+  @Get(':commandId')
+  @AllowRoles('harness', 'approver', 'operator', 'auditor')
+  async get(@CurrentCaller() caller: Caller, @Param('commandId') commandId: string): Promise<CommandRepresentation> {
+    const view = await this.queries.execute(new GetCommand(caller, commandId));
+    return { ...view, eventIds: [...view.eventIds], links: { ...view.links } };
+  }
+}
+
+function commandOf(caller: Caller, body: ControlBody, commandId: string | null): Command<Acknowledged> {
+  const reason = body.reason ?? null;
+  switch (body.type) {
+    case 'resume':
+      return new DecideApproval(caller, body.target.approvalId, body.decision, body.digest, reason, null, commandId);
+    case 'resume_authorized':
+      return new ResumeAuthorized(caller, reason, commandId);
+    case 'cancel':
+      return new CancelToolCall(caller, body.target.toolCallId, reason, commandId);
+    case 'retry':
+      return new RetryToolCall(caller, body.target.toolCallId, reason, commandId);
+    case 'pause':
+    case 'unpause':
+      return new SetPause(caller, body.type === 'pause', pauseTarget(caller, body.target), reason, commandId);
+    case 'reload':
+      return new ReloadPolicies(caller, reason, commandId);
+  }
+}
+
+function pauseTarget(caller: Caller, target: WireTarget): PauseTarget {
+  if (target === 'all') return { kind: 'all', value: '' };
+  if (target === 'tenant') return { kind: 'tenant', value: caller.tenant };
+  return 'principal' in target ? { kind: 'principal', value: target.principal } : { kind: 'capability', value: target.capability };
+}

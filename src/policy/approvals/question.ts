@@ -1,0 +1,88 @@
+import { consentDigest, jsonDigest } from '../../domain/digests/digests.js';
+import type { EventPayload } from '../../domain/events/catalogue.js';
+import type { JsonObject, JsonValue } from '../../domain/json/json-value.js';
+import { redactValue } from '../../domain/redaction/redact.js';
+import { escapeForDisplay } from '../../domain/text/escape-text.js';
+import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
+import type { Judged } from '../judgement.js';
+
+export interface AskedCall {
+  readonly toolCallId: string;
+  readonly tenant: string;
+  readonly state: ToolCallState;
+  readonly policyDecisionId: string;
+  readonly supersedesApprovalId: string | null;
+}
+
+/**
+ * The question to people. `shown` is exactly what every surface shows: the effective arguments in full, hidden and
+ * bidirectional characters visible, redacted values masked. It and its digest are kept. The consent digest is over the
+ * real values, so what is allowed is what runs.
+ *
+ * The consent covers the latest moment at which the call may be sent; the grant itself only ever shortens it.
+ */
+export function composeQuestion(judged: Judged, asked: AskedCall): EventPayload<'approval.required'> {
+  const { decision, capability, now } = judged;
+  const { state } = asked;
+  const { obligations } = decision;
+  if (obligations === null) throw new Error('a question needs obligations');
+  const decideBy = earlier(plus(now, obligations.decideWithinMs), state.executeBefore);
+  const executeByLatest = earlier(plus(decideBy, obligations.executionWindowMs), state.executeBefore);
+  const shown: JsonObject = {
+    title: capability.manifest.title,
+    description: capability.manifest.description,
+    capability: capability.id,
+    risk: state.risk,
+    effect: state.effect,
+    arguments: escaped(redactValue(judged.args, judged.redacted)),
+    target: escaped(judged.target),
+    agentReason: judged.agentReason === null ? null : escapeForDisplay(judged.agentReason),
+  };
+  return {
+    risk: state.risk,
+    expiresAt: decideBy,
+    decideBy,
+    executionWindowMs: obligations.executionWindowMs,
+    executeByLatest,
+    attempt: state.attempt,
+    capability: state.capability,
+    capabilityVersion: state.capabilityVersion,
+    manifestDigest: state.manifestDigest,
+    argsDigest: state.argsDigest,
+    consentDigest: consentDigest({
+      toolCallId: asked.toolCallId,
+      attempt: state.attempt,
+      tenant: asked.tenant,
+      principal: state.principal,
+      capability: capability.id,
+      manifestDigest: state.manifestDigest,
+      argsDigest: state.argsDigest,
+      target: judged.target,
+      risk: state.risk,
+      policyRevision: decision.policyRevision,
+      decideBy,
+      executeBy: executeByLatest,
+    }),
+    shown,
+    shownDigest: jsonDigest(shown),
+    groups: obligations.rules as unknown as JsonValue[],
+    requesterSubjects: judged.requesterSubjects,
+    reasons: decision.reasons,
+    policyRevision: decision.policyRevision,
+    supersedesApprovalId: asked.supersedesApprovalId,
+  };
+}
+
+/** Every text of a value, keys included, with what cannot be seen made visible. */
+function escaped(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return escapeForDisplay(value);
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(escaped);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([key, inner]) => [escapeForDisplay(key), escaped(inner)]),
+  );
+}
+
+const plus = (iso: string, ms: number): string => new Date(Date.parse(iso) + ms).toISOString();
+
+const earlier = (iso: string, bound: string | null): string => (bound !== null && bound < iso ? bound : iso);

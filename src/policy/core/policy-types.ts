@@ -1,0 +1,56 @@
+import type { ApproverRule } from '../../domain/approval/approval.state.js';
+import type { DecisionOutcome } from '../../domain/events/catalogue.js';
+import type { JsonObject } from '../../domain/json/json-value.js';
+import type { Risk } from '../../domain/tool-call/tool-call.state.js';
+
+/** What the people have said so far, per group. Built by the server only. */
+export interface GroupFacts {
+  readonly count: number;
+  /** True when one of the counted people is the requester, the agent, or the agent's owner. */
+  readonly includesRequester: boolean;
+}
+
+/** Everything a decision can read. It is recorded, so that the decision can be replayed. */
+export interface PolicyRequest {
+  readonly tenant: string;
+  readonly sub: string;
+  /** The acting agent; absent when a person acts for itself. */
+  readonly act?: string;
+  readonly roles: readonly string[];
+  readonly capability: string;
+  readonly capabilityVersion: string;
+  readonly risk: Risk;
+  readonly effect: string;
+  /** The effective arguments: agent data appears in policies only as `context.input`. */
+  readonly input: JsonObject;
+  readonly approvals: Readonly<Record<string, GroupFacts>>;
+  readonly attempt: number;
+  readonly reasoningPresent: boolean;
+  readonly allowDuplicateIntent: boolean;
+  /** Milliseconds since the epoch, from one clock. */
+  readonly nowMs: number;
+}
+
+/** What the policy asks of people. */
+export interface Obligations {
+  readonly rules: readonly ApproverRule[];
+  /** Shortest of the asking policies. */
+  readonly decideWithinMs: number;
+  readonly executionWindowMs: number;
+}
+
+/** The recorded answer to one evaluation. */
+export interface PolicyDecision {
+  readonly outcome: DecisionOutcome;
+  /** Why, in words fit for the model and for people: the `@reason` texts, or the code word. */
+  readonly reasons: readonly string[];
+  /** `no_permit`, `forbidden`, `engine_error` for deny; null otherwise. */
+  readonly denyCode: 'no_permit' | 'forbidden' | 'engine_error' | null;
+  readonly determining: readonly string[];
+  readonly obligations: Obligations | null;
+  readonly engineErrors: readonly string[];
+  readonly policyRevision: string;
+  readonly schemaDigest: string;
+  readonly engineVersion: string;
+  readonly requestDigest: string;
+}

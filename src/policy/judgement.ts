@@ -1,0 +1,121 @@
+import type { Settings } from '../config/settings.js';
+import type { EventPayload } from '../domain/events/catalogue.js';
+import { ID_PREFIXES } from '../domain/ids/ids.js';
+import type { JsonObject } from '../domain/json/json-value.js';
+import { principalKey } from '../domain/principal.js';
+import type { Capability } from '../capabilities/manifest.js';
+import { ApprovalInUnit } from '../storage/units/approval-in-unit.js';
+import type { CallInUnit } from '../storage/units/call-in-unit.js';
+import type { UnitDraft } from '../storage/units/unit-draft.js';
+import { composeQuestion } from './approvals/question.js';
+import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
+
+type Phase = EventPayload<'policy.decided'>['phase'];
+
+/** What a judgement is about, besides the call itself. */
+export interface Judged {
+  readonly phase: Phase;
+  readonly request: PolicyRequest;
+  readonly decision: PolicyDecision;
+  readonly capability: Capability;
+  /** Effective arguments, in clear. */
+  readonly args: JsonObject;
+  readonly redacted: readonly string[];
+  readonly target: JsonObject;
+  readonly requesterSubjects: readonly string[];
+  readonly agentReason: string | null;
+  /** ISO 8601. */
+  readonly now: string;
+}
+
+/**
+ * Records what the policy said and what follows at once: an authorization, a denial, or a question to people. The
+ * policy decides whether people are asked; nothing here adds to it or takes from it.
+ */
+export function recordJudgement(draft: UnitDraft, call: CallInUnit, judged: Judged, settings: Settings): void {
+  const { decision } = judged;
+  const policyDecisionId = recordDecision(draft, call, judged);
+  switch (decision.outcome) {
+    case 'allow':
+      call.do({
+        kind: 'authorize',
+        authorization: {
+          basis: 'policy',
+          attempt: call.state.attempt,
+          executeBy: authorizedUntil(judged.now, call.state.executeBefore, settings.execution.authorizedTtlMs),
+        },
+      });
+      return;
+    case 'deny':
+      call.do({ kind: 'deny', denial: { basis: 'policy', reasons: decision.reasons } });
+      return;
+    case 'requires_confirmation':
+      askPeople(draft, call, judged, policyDecisionId);
+      return;
+  }
+}
+
+/** Records the answer of the policy alone. Answers the decision's id. */
+export function recordDecision(draft: UnitDraft, call: CallInUnit, judged: Judged): string {
+  const { decision, request } = judged;
+  const policyDecisionId = draft.ids.next(ID_PREFIXES.policyDecision);
+  // The input is in the proposal already; together they are the whole request, so the decision can be replayed.
+  const { input: _, ...rest } = request;
+  call.do(
+    {
+      kind: 'record_decision',
+      decision: {
+        phase: judged.phase,
+        outcome: decision.outcome,
+        policyRevision: decision.policyRevision,
+        schemaDigest: decision.schemaDigest,
+        engineVersion: decision.engineVersion,
+        requestDigest: decision.requestDigest,
+        request: rest as unknown as JsonObject,
+        determining: decision.determining,
+        reasons: decision.reasons,
+        obligations: decision.obligations as unknown as JsonObject | null,
+        engineErrors: decision.engineErrors,
+        attempt: call.state.attempt,
+      },
+    },
+    { policyDecisionId },
+  );
+  return policyDecisionId;
+}
+
+function askPeople(draft: UnitDraft, call: CallInUnit, judged: Judged, policyDecisionId: string): void {
+  const { facts } = call.after;
+  const approvalId = draft.ids.next(ID_PREFIXES.approval);
+  const question = composeQuestion(judged, {
+    toolCallId: facts.tool_call_id,
+    tenant: facts.tenant,
+    state: call.state,
+    policyDecisionId,
+    supersedesApprovalId: facts.approval_id,
+  });
+  new ApprovalInUnit(draft, {
+    state: null,
+    facts: {
+      approval_id: approvalId,
+      tenant: facts.tenant,
+      tool_call_id: facts.tool_call_id,
+      run_id: facts.run_id,
+      session_id: facts.session_id,
+      principal: principalKey(call.state.principal),
+      version: 0,
+      supersedes_approval_id: facts.approval_id,
+      required_event_id: '',
+      last_event_id: '',
+      created_at: judged.now,
+      updated_at: judged.now,
+    },
+  }).do({ kind: 'ask', question });
+  call.boundTo(approvalId);
+}
+
+/** Until when an authorization by policy alone may be used. */
+export function authorizedUntil(now: string, executeBefore: string | null, ttlMs: number): string {
+  const until = new Date(Date.parse(now) + ttlMs).toISOString();
+  return executeBefore !== null && executeBefore < until ? executeBefore : until;
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from '../../domain/json/json-value.js';
+import type { StoreReader } from '../../storage/readers/store-reader.js';
+import type { LoadedCall } from '../../storage/units/load.js';
+
+/**
+ * What a person needs to settle a call that nobody could settle: who it is about, what is known, what was tried, and
+ * what to ask the tool's owner. Arguments and results stay sealed; the packet names their digests.
+ */
+export async function handoffPacket(read: StoreReader, call: LoadedCall, eventsMax: number): Promise<JsonObject> {
+  const { row, state } = call;
+  const events = await read.streamEvents(row.tenant, { kind: 'call', id: row.tool_call_id });
+  const queries = events.filter((event) => event.envelope.eventType === 'reconciliation.attempted');
+  return {
+    toolCallId: row.tool_call_id,
+    runId: row.run_id,
+    capability: `${state.capability}@${state.capabilityVersion}`,
+    risk: state.risk,
+    effect: state.effect,
+    attempt: state.attempt,
+    argsDigest: state.argsDigest,
+    downstreamKey: state.downstreamKey,
+    externalRequestId: state.externalRequestId,
+    cause: 'cause' in state ? state.cause : null,
+    deadline: 'deadline' in state ? state.deadline : null,
+    timeline: events.slice(-eventsMax).map(({ position, envelope }) => ({
+      position,
+      eventId: envelope.eventId,
+      event: envelope.eventType,
+      at: envelope.occurredAt,
+    })),
+    queriesTried: queries.map(({ payload }) => ({
+      n: payload['n'] ?? null,
+      result: payload['result'] ?? null,
+      evidence: payload['evidence'] ?? null,
+    })),
+    questions: [
+      `Does the tool know a request with the key ${state.downstreamKey}?`,
+      'If it does: did the effect happen in full, in part, or not at all, and where is the proof?',
+      'If it does not: can the tool still execute it later?',
+    ],
+  };
+}

@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../../config/settings.js';
+import type { TableRow } from '../../storage/rows/tables.js';
+import { Store } from '../../storage/store.js';
+import { GuardFailed } from '../../storage/unit.js';
+import { Clock } from '../../system/clock.js';
+import { Logger, errorName } from '../../system/logger.js';
+import { Reconciliation } from './reconciliation.js';
+
+const BATCH = 32;
+
+/**
+ * Looks after calls whose result is unknown: when their time has come, one step each, isolated from one another. A call
+ * that is being looked at is not looked at twice.
+ */
+@Injectable()
+export class Reconciler {
+  private readonly busy = new Map<string, Promise<void>>();
+  private timer: NodeJS.Timeout | null = null;
+  private stopListening: () => void = () => {};
+  private running = false;
+
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+    private readonly logger: Logger,
+    private readonly reconciliation: Reconciliation,
+  ) {}
+
+  start(): void {
+    this.running = true;
+    this.stopListening = this.store.feed.subscribe('reconciler', ({ unit }) => {
+      if (unit.writes.some((write) => write.table === 'work' && write.op === 'put' && write.row.kind === 'reconcile')) {
+        void this.arm();
+      }
+    });
+    void this.arm();
+  }
+
+  async stop(): Promise<void> {
+    this.running = false;
+    this.stopListening();
+    if (this.timer !== null) clearTimeout(this.timer);
+    await Promise.all(this.busy.values());
+  }
+
+  /** One step for everything that is due now. */
+  async tick(): Promise<void> {
+    const now = new Date(this.clock.now()).toISOString();
+    const due = await this.store.read.dueWork('reconcile', now, BATCH);
+    await Promise.all(due.filter((work) => !this.busy.has(work.tool_call_id)).map((work) => this.look(work)));
+  }
+
+  /** Wakes at the earliest due time, and at least as often as the sweep: a lost wake-up costs no more than that. */
+  private async arm(): Promise<void> {
+    if (!this.running) return;
+    const nextAt = await this.store.read.nextWorkAt('reconcile').catch(() => null);
+    if (!this.running) return;
+    const { sweepIntervalMs } = this.settings.execution;
+    const untilMs = nextAt === null ? sweepIntervalMs : Date.parse(nextAt) - this.clock.now();
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.wake(), Math.min(Math.max(untilMs, 1), sweepIntervalMs));
+  }
+
+  private async wake(): Promise<void> {
+    await this.tick().catch((error: unknown) => this.logger.error('reconciliation pass failed', { error: errorName(error) }));
+    await this.arm();
+  }
+
+  private look(work: TableRow<'work'>): Promise<void> {
+    const looking = this.reconciliation
+      .step(work.tenant, work.tool_call_id)
+      .catch((error: unknown) => {
+        if (error instanceof GuardFailed) return;
+        this.logger.error('reconciliation of a call failed', { toolCallId: work.tool_call_id, error: errorName(error) });
+      })
+      .finally(() => this.busy.delete(work.tool_call_id));
+    this.busy.set(work.tool_call_id, looking);
+    return looking;
+  }
+}

@@ -1,0 +1,66 @@
+import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { CountersignError } from '../../domain/errors/countersign-error.js';
+import { principalKey, principalOf } from '../../domain/principal.js';
+import { hasRole, type Caller } from '../../identity/caller.js';
+import type { TableRow } from '../../storage/rows/tables.js';
+import { Store } from '../../storage/store.js';
+
+export interface RunView {
+  readonly runId: string;
+  readonly status: string;
+  readonly implicit: boolean;
+  readonly label: string | null;
+  readonly principal: { readonly sub: string; readonly act: string | null };
+  readonly openCalls: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly links: Readonly<Record<string, string>>;
+}
+
+export class GetRun extends Query<RunView> {
+  constructor(
+    readonly caller: Caller,
+    readonly runId: string,
+  ) {
+    super();
+  }
+}
+
+@QueryHandler(GetRun)
+export class GetRunHandler implements IQueryHandler<GetRun> {
+  constructor(private readonly store: Store) {}
+
+  async execute({ caller, runId }: GetRun): Promise<RunView> {
+    const row = await this.store.read.run(caller.tenant, runId);
+    const own = row !== null && row.principal === principalKey(principalOf(caller.actor));
+    if (row === null || !(own || hasRole(caller, 'operator', 'auditor', 'approver'))) {
+      throw new CountersignError('run_not_found', 'there is no such run');
+    }
+    const [sub, act] = JSON.parse(row.principal) as readonly string[];
+    return {
+      runId: row.run_id,
+      status: await this.statusOf(row),
+      implicit: row.implicit === 1,
+      label: row.label?.startsWith('label:') === true ? row.label.slice('label:'.length) : null,
+      principal: { sub: sub ?? '', act: act ?? null },
+      openCalls: await this.store.read.openCallCount(row.tenant, row.run_id),
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+      links: { self: `/v1/runs/${row.run_id}`, toolCalls: `/v1/tool-calls?runId=${row.run_id}` },
+    };
+  }
+
+  /** Waits are not stored: they are what the run's open calls and approvals show, in order of precedence. */
+  private async statusOf(row: TableRow<'runs'>): Promise<string> {
+    if (row.status !== 'running') return row.status;
+    const unknown = await this.store.read.toolCalls({
+      tenant: row.tenant,
+      runId: row.run_id,
+      statuses: ['result_unknown', 'reconciling'],
+      limit: 200,
+    });
+    if (unknown.rows.some((call) => call.effect !== 'read_only')) return 'awaiting_reconciliation';
+    if ((await this.store.read.pendingApprovalCount(row.tenant, row.run_id)) > 0) return 'waiting_for_approval';
+    return row.status;
+  }
+}

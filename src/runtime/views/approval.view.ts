@@ -1,0 +1,138 @@
+import { Injectable } from '@nestjs/common';
+import { progressOf } from '../../domain/approval/approval-progress.js';
+import type { ApprovalStatus } from '../../domain/approval/approval.state.js';
+import type { JsonObject } from '../../domain/json/json-value.js';
+import { escapeForDisplay } from '../../domain/text/escape-text.js';
+import { Store } from '../../storage/store.js';
+import type { LoadedApproval } from '../../storage/units/load.js';
+
+/** An approval as people see it. What was asked is shown exactly as it was kept. */
+export interface ApprovalView {
+  readonly approvalId: string;
+  readonly status: ApprovalStatus;
+  readonly toolCallId: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly capability: string;
+  readonly capabilityVersion: string;
+  readonly title: string;
+  readonly description: string;
+  readonly risk: string;
+  readonly effect: string;
+  readonly arguments: JsonObject;
+  readonly argumentsEmpty: boolean;
+  readonly target: JsonObject;
+  readonly digest: string;
+  readonly argsDigest: string;
+  readonly shownDigest: string;
+  readonly requester: { readonly sub: string; readonly act: string | null };
+  readonly agentReason: string | null;
+  readonly reasons: readonly string[];
+  readonly determining: readonly string[];
+  readonly policyRevision: string;
+  readonly decideBy: string;
+  readonly executeByLatest: string;
+  readonly executeBy: string | null;
+  readonly needed: readonly {
+    readonly group: string;
+    readonly count: number;
+    readonly have: number;
+    readonly notRequester: boolean;
+  }[];
+  readonly votes: readonly {
+    readonly sub: string;
+    readonly decision: 'allow' | 'deny';
+    readonly at: string;
+    readonly reason: string | null;
+  }[];
+  readonly decidedBy: readonly string[] | null;
+  readonly statusReason: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly links: Readonly<Record<string, string>>;
+  /** For `ETag` and `If-Match`. */
+  readonly version: number;
+}
+
+interface Shown {
+  readonly title: string;
+  readonly description: string;
+  readonly effect: string;
+  readonly arguments: JsonObject;
+  readonly target: JsonObject;
+  readonly agentReason: string | null;
+}
+
+@Injectable()
+export class ApprovalViews {
+  constructor(private readonly store: Store) {}
+
+  async of(approval: LoadedApproval): Promise<ApprovalView> {
+    const { row, state } = approval;
+    const required = await this.store.read.event(row.tenant, row.required_event_id);
+    const call = await this.store.read.toolCall(row.tenant, row.tool_call_id);
+    if (required === null || call === null) throw new Error('an approval without its question or its call');
+    const shown = required.payload['shown'] as unknown as Shown;
+    const rules = new Map(state.rules.map((rule) => [rule.group, rule]));
+    const [sub, act] = JSON.parse(row.principal) as readonly string[];
+    const decided = call.decided_event_id === null ? null : await this.store.read.event(row.tenant, call.decided_event_id);
+    return {
+      approvalId: row.approval_id,
+      status: state.status,
+      toolCallId: row.tool_call_id,
+      runId: row.run_id,
+      attempt: state.attempt,
+      capability: state.capability,
+      capabilityVersion: state.capabilityVersion,
+      title: shown.title,
+      description: shown.description,
+      risk: state.risk,
+      effect: shown.effect,
+      arguments: shown.arguments,
+      argumentsEmpty: Object.keys(shown.arguments).length === 0,
+      target: shown.target,
+      digest: state.consentDigest,
+      argsDigest: state.argsDigest,
+      shownDigest: required.payload['shownDigest'] as string,
+      requester: { sub: sub ?? '', act: act ?? null },
+      agentReason: shown.agentReason,
+      reasons: required.payload['reasons'] as readonly string[],
+      determining: (decided?.payload['determining'] ?? []) as readonly string[],
+      policyRevision: state.policyRevision,
+      decideBy: state.decideBy,
+      executeByLatest: state.executeByLatest,
+      executeBy: row.execute_by,
+      needed: progressOf(state).map((progress) => ({
+        ...progress,
+        notRequester: rules.get(progress.group)?.notRequester ?? false,
+      })),
+      votes: await this.votes(approval),
+      decidedBy: row.decided_by === null ? null : (JSON.parse(row.decided_by) as readonly string[]),
+      statusReason: row.status_reason,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+      links: {
+        self: `/v1/approvals/${row.approval_id}`,
+        decision: `/v1/approvals/${row.approval_id}/decision`,
+        toolCall: `/v1/tool-calls/${row.tool_call_id}`,
+      },
+      version: row.version,
+    };
+  }
+
+  private async votes({ row, votes }: LoadedApproval): Promise<ApprovalView['votes']> {
+    const shown = [];
+    for (const vote of votes) {
+      if (vote.withdrawn === 1) continue;
+      const event = await this.store.read.event(row.tenant, vote.event_id);
+      const reason = event?.payload['reason'];
+      shown.push({
+        sub: vote.sub,
+        decision: vote.decision,
+        at: vote.voted_at,
+        reason: typeof reason === 'string' ? escapeForDisplay(reason) : null,
+      });
+    }
+    return shown;
+  }
+}

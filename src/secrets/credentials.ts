@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { environmentValue } from '../config/environment.js';
+import type { Settings } from '../config/settings.js';
+import { CountersignError } from '../domain/errors/countersign-error.js';
+import { createScrubber, type Scrubber } from '../proxy/core/scrub.js';
+
+/** A header with a secret value. It prints as its reference, and only the door out reads the value. */
+export class CredentialHeader {
+  readonly #value: string;
+
+  constructor(
+    readonly name: string,
+    readonly reference: string,
+    value: string,
+  ) {
+    this.#value = value;
+  }
+
+  /** The header for the transport. Whoever calls this writes it to a socket and nowhere else. */
+  reveal(): Readonly<Record<string, string>> {
+    return { [this.name]: this.#value };
+  }
+
+  toString(): string {
+    return `[secret:${this.reference}]`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+}
+
+/**
+ * The upstream credentials of the settings, resolved once at boot (`env:NAME` or `file:PATH`). Other parts name a
+ * credential and hand it to the transport; they never see the value.
+ */
+export class Credentials {
+  private readonly headers = new Map<string, CredentialHeader>();
+  /** Replaces every form of every secret in a text that came from outside. */
+  readonly scrub: Scrubber;
+
+  constructor(settings: Pick<Settings, 'credentials'>) {
+    const problems: string[] = [];
+    const secrets: string[] = [];
+    for (const [name, credential] of Object.entries(settings.credentials)) {
+      const secret = resolveSecret(credential.secret);
+      if (secret === null) {
+        problems.push(`credentials.${name}.secret: ${credential.secret} has no value`);
+        continue;
+      }
+      secrets.push(secret);
+      const value = credential.scheme === null ? secret : `${credential.scheme} ${secret}`;
+      this.headers.set(name, new CredentialHeader(credential.header, credential.secret, value));
+    }
+    if (problems.length > 0) {
+      throw new CountersignError('invalid_settings', `settings are not usable:\n  ${problems.join('\n  ')}`, { problems });
+    }
+    this.scrub = createScrubber(secrets);
+  }
+
+  has(name: string): boolean {
+    return this.headers.has(name);
+  }
+
+  /** @throws Error when the name is unknown: manifests are checked against the settings at boot. */
+  header(name: string): CredentialHeader {
+    const header = this.headers.get(name);
+    if (header === undefined) throw new Error(`credential ${name} is not configured`);
+    return header;
+  }
+}
+
+function resolveSecret(reference: string): string | null {
+  if (reference.startsWith('env:')) return environmentValue(reference.slice('env:'.length)) ?? null;
+  try {
+    const text = readFileSync(reference.slice('file:'.length), 'utf8').trim();
+    return text === '' ? null : text;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,146 @@
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule, type Foundation } from './app.module.js';
+import { loadCapabilities } from './capabilities/capability-registry.js';
+import { DispatchHandover } from './capabilities/dispatch-handover.js';
+import { PAUSE_REVISION, PauseBoard } from './capabilities/pause-board.js';
+import { CapabilityRegistration } from './capabilities/registration.js';
+import type { Settings } from './config/settings.js';
+import { ID_PREFIXES } from './domain/ids/ids.js';
+import { HttpClient } from './egress/http-client.js';
+import { acceptStrictJsonOnly } from './http/json-body.js';
+import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
+import { PolicyActivation } from './policy/policy-activation.js';
+import { PolicyService } from './policy/policy.service.js';
+import { Executor } from './proxy/executor/executor.worker.js';
+import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
+import { Sweep } from './proxy/sweep/sweep.worker.js';
+import { Credentials } from './secrets/credentials.js';
+import { openStore } from './storage/sqlite/open-store.js';
+import { Store } from './storage/store.js';
+import { UnitDraft } from './storage/units/unit-draft.js';
+import { SystemClock } from './system/clock.js';
+import { IdSource } from './system/id-source.js';
+import { Logger, errorName } from './system/logger.js';
+import { SystemRandom } from './system/random-source.js';
+import { Readiness } from './system/readiness.js';
+
+/** Names the product, event catalogue and schema versions that write into the store. */
+const VERSION_SET = 'countersign/0.1.0 events/1 schema/1';
+
+export interface RunningServer {
+  readonly url: string;
+  /** Admits nothing new, lets what is on the wire end within the grace, closes. */
+  stop(): Promise<void>;
+}
+
+/** Opens what is durable, checks everything, and only then listens. */
+export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
+  const credentials = new Credentials(settings);
+  const capabilities = await loadCapabilities(settings.capabilities.dir, settings);
+  const store = await openStore({
+    dataDir: settings.dataDir,
+    storage: settings.storage,
+    clock: new SystemClock(),
+    random: new SystemRandom(),
+    versionSetId: VERSION_SET,
+    problem: (message, error) => logger.error(message, { error: error === undefined ? null : errorName(error) }),
+  });
+  try {
+    const instance = await store.registerInstance();
+    return await assemble({ settings, logger, store, instance, capabilities, credentials });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function assemble(foundation: Foundation): Promise<RunningServer> {
+  const { settings, logger } = foundation;
+  const adapter = new FastifyAdapter({
+    bodyLimit: settings.http.bodyBytesMax,
+    routerOptions: { maxParamLength: 300, ignoreTrailingSlash: false },
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.on(foundation), adapter, {
+    bodyParser: false,
+    logger: false,
+    abortOnError: false,
+  });
+  const server = adapter.getInstance();
+  acceptStrictJsonOnly(server, settings);
+  server.server.maxConnections = settings.http.connectionsMax;
+  await prepare(app);
+  await app.init();
+  const stopWork = await startWork(app, settings, logger);
+  await app.listen(settings.http.port, settings.http.host);
+  return {
+    url: urlOf(server.server.address(), settings.http.host),
+    stop: async () => {
+      await stopAdmitting(app, settings);
+      await stopWork();
+      await app.get(PolicyService).onApplicationShutdown();
+      await app.get(HttpClient).destroy();
+      await app.get(Store).close();
+    },
+  };
+}
+
+/** The facts every decision guards: the definitions, the policy set, and what is paused. */
+async function prepare(app: NestFastifyApplication): Promise<void> {
+  await app.get(CapabilityRegistration).register();
+  await app.get(PolicyActivation).activate();
+  const store = app.get(Store);
+  if ((await store.read.meta(PAUSE_REVISION)) === null) await firstPauseRevision(store, app.get(IdSource));
+  await app.get(PauseBoard).reload();
+  const readiness = app.get(Readiness);
+  readiness.watch(() => store.status().reasons);
+  readiness.watch(() => app.get(PauseBoard).list().map((pause) => `paused: ${pause.target_kind}`));
+  readiness.watch(() => (app.get(PolicyService).revision() === null ? ['no policy set is in force'] : []));
+}
+
+async function firstPauseRevision(store: Store, ids: IdSource): Promise<void> {
+  const draft = new UnitDraft(ids, {
+    tenant: '*',
+    lane: 'govern',
+    actor: { sub: 'countersign' },
+    correlationId: 'pauses',
+    occurredAt: new Date().toISOString(),
+    causationId: null,
+    causeKind: 'external',
+  });
+  draft.write({ op: 'put', table: 'meta', row: { name: PAUSE_REVISION, value: ids.next(ID_PREFIXES.unit) } });
+  await store.commit(draft.build());
+}
+
+/** First what the last process left behind, then what comes. */
+async function startWork(app: NestFastifyApplication, settings: Settings, logger: Logger): Promise<() => Promise<void>> {
+  const [executor, sweep, reconciler, expiry] = [app.get(Executor), app.get(Sweep), app.get(Reconciler), app.get(ApprovalExpiry)];
+  executor.start();
+  await expiry.tick();
+  sweep.start();
+  await sweep.tick();
+  reconciler.start();
+  const expiryTimer = setInterval(() => {
+    expiry.tick().catch((error: unknown) => logger.error('expiry of approvals failed', { error: errorName(error) }));
+  }, settings.execution.sweepIntervalMs);
+  return async () => {
+    clearInterval(expiryTimer);
+    await sweep.stop();
+    await reconciler.stop();
+    await executor.stop(settings.shutdownGraceMs);
+  };
+}
+
+/** No new connections and no new dispatches; requests under way are answered. */
+async function stopAdmitting(app: NestFastifyApplication, settings: Settings): Promise<void> {
+  app.get(DispatchHandover).close();
+  const grace = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownGraceMs).unref());
+  await Promise.race([app.close(), grace]);
+}
+
+function urlOf(address: string | { address: string; port: number } | null, host: string): string {
+  if (address === null || typeof address === 'string') throw new Error('the server has no network address');
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+}

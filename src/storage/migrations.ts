@@ -1,0 +1,46 @@
+import Database from 'better-sqlite3';
+import { DataSource } from 'typeorm';
+import type { MigrationInterface } from 'typeorm';
+
+/** In order; number n brings the schema to version n. Built and source programs load the same files. */
+const MIGRATION_FILES = ['0001-first-schema.mjs'] as const;
+
+/** The version this program reads and writes: `user_version` of the database. */
+export const SCHEMA_VERSION = MIGRATION_FILES.length;
+
+type MigrationClass = new () => MigrationInterface;
+
+async function loadMigrations(): Promise<MigrationClass[]> {
+  const modules = await Promise.all(
+    MIGRATION_FILES.map(async (file) => {
+      const module = (await import(new URL(`../../migrations/${file}`, import.meta.url).href)) as object;
+      return Object.values(module) as MigrationClass[];
+    }),
+  );
+  return modules.flat();
+}
+
+/**
+ * Brings a SQLite database to `SCHEMA_VERSION`, each migration in a transaction of its own. The file exists and nobody else has it
+ * open. TypeORM keeps its own table of what has run; `synchronize` is never used.
+ */
+export async function migrateSqlite(path: string, prepare: (database: Database.Database) => void): Promise<void> {
+  const source = new DataSource({
+    type: 'better-sqlite3',
+    driver: Database,
+    database: path,
+    fileMustExist: true,
+    prepareDatabase: (database: Database.Database) => prepare(database),
+    migrations: await loadMigrations(),
+    migrationsTableName: 'schema_migrations',
+    migrationsTransactionMode: 'each',
+    synchronize: false,
+    logging: false,
+  });
+  await source.initialize();
+  try {
+    await source.runMigrations();
+  } finally {
+    await source.destroy();
+  }
+}

@@ -1,0 +1,110 @@
+import type { CommittedEvent, StreamRef } from '../../domain/events/envelope.js';
+import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
+import type { ApprovalListQuery, Page, ToolCallListQuery } from './lists.js';
+import type { TableRow } from '../rows/tables.js';
+
+/**
+ * Every question the product asks of what is durable. Nothing is visible here before it is on disk. A question about a tenant's
+ * data takes the tenant: an id of another tenant is an unknown id. What sweeps ask goes over all tenants and says so. Times are
+ * ISO 8601 text in UTC with milliseconds, as in the rows.
+ */
+export interface StoreReader
+  extends ToolCallReader, ApprovalReader, RunReader, ProposalReader, WorkReader, InstallationReader, EventReader {}
+
+export interface ToolCallReader {
+  toolCall(tenant: string, toolCallId: string): Promise<TableRow<'tool_calls'> | null>;
+  attempt(tenant: string, toolCallId: string, attempt: number): Promise<TableRow<'attempts'> | null>;
+  handoff(tenant: string, handoffId: string): Promise<TableRow<'handoffs'> | null>;
+  /** Newest first, at most 200. A cursor that this installation did not give: `CountersignError` `invalid_request`. */
+  toolCalls(query: ToolCallListQuery): Promise<Page<TableRow<'tool_calls'>>>;
+}
+
+export interface ApprovalReader {
+  approval(tenant: string, approvalId: string): Promise<TableRow<'approvals'> | null>;
+  /** In the order in which they were cast; withdrawn ones are included. */
+  votes(tenant: string, approvalId: string): Promise<readonly TableRow<'approval_votes'>[]>;
+  /** Newest first, at most 200. */
+  approvals(query: ApprovalListQuery): Promise<Page<TableRow<'approvals'>>>;
+}
+
+export interface RunReader {
+  run(tenant: string, runId: string): Promise<TableRow<'runs'> | null>;
+  /** The run of this principal that has this label and has not ended. */
+  openRunByLabel(tenant: string, principal: string, label: string): Promise<TableRow<'runs'> | null>;
+  /** Calls of the run that are not terminal. */
+  openCallCount(tenant: string, runId: string): Promise<number>;
+  /** Approvals of the run that are pending. */
+  pendingApprovalCount(tenant: string, runId: string): Promise<number>;
+  /** All tenants: running implicit runs without an open call in which nothing has changed since `before`. */
+  idleImplicitRuns(before: string, limit: number): Promise<readonly TableRow<'runs'>[]>;
+}
+
+export interface ProposalReader {
+  idempotency(
+    tenant: string,
+    principal: string,
+    capability: string,
+    keyHash: string,
+  ): Promise<TableRow<'idempotency'> | null>;
+  /** By ordinal. */
+  openIntents(
+    tenant: string,
+    principal: string,
+    capability: string,
+    intentDigest: string,
+  ): Promise<readonly TableRow<'open_intents'>[]>;
+  callId(tenant: string, runId: string, turnId: string, callId: string): Promise<TableRow<'call_ids'> | null>;
+  command(tenant: string, commandId: string): Promise<TableRow<'control_commands'> | null>;
+}
+
+/** What sweeps and executors ask. Everything but `workOf` goes over all tenants. */
+export interface WorkReader {
+  workOf(tenant: string, toolCallId: string): Promise<TableRow<'work'> | null>;
+  /** Due at `now` and not claimed by anybody at `now`; the longest due first. */
+  dueWork(kind: TableRow<'work'>['kind'], now: string, limit: number): Promise<readonly TableRow<'work'>[]>;
+  /** The earliest `next_at` of unclaimed work of this kind, or null: when to look again. */
+  nextWorkAt(kind: TableRow<'work'>['kind']): Promise<string | null>;
+  /** Pending approvals whose `decide_by` has come; the oldest first. */
+  overdueApprovals(now: string, limit: number): Promise<readonly TableRow<'approvals'>[]>;
+  /** Granted approvals, not consumed, whose `execute_by` has come; the oldest first. */
+  overdueGrants(now: string, limit: number): Promise<readonly TableRow<'approvals'>[]>;
+  /** Authorized calls whose `execute_by` has come; the oldest first. */
+  overdueAuthorizations(now: string, limit: number): Promise<readonly TableRow<'tool_calls'>[]>;
+  /** By tool call id, after `afterId` (null from the start). Terminal states may be asked for; that scans. */
+  callsInStates(
+    statuses: readonly ToolCallStatus[],
+    limit: number,
+    afterId: string | null,
+  ): Promise<readonly TableRow<'tool_calls'>[]>;
+}
+
+/** What belongs to the installation and not to one tenant. */
+export interface InstallationReader {
+  /** The version in force (active or held). */
+  capability(name: string): Promise<TableRow<'capabilities'> | null>;
+  /** One recorded version, in whatever state. */
+  capabilityVersion(name: string, version: string): Promise<TableRow<'capabilities'> | null>;
+  activePolicy(scope: string): Promise<TableRow<'policy_active'> | null>;
+  pauses(): Promise<readonly TableRow<'pauses'>[]>;
+  meta(name: string): Promise<string | null>;
+  /** 0 when nothing was counted. */
+  counter(tenant: string, key: string): Promise<number>;
+  instances(): Promise<readonly TableRow<'instances'>[]>;
+}
+
+/** Payloads are unsealed. A payload that does not unseal or does not match its commitment is a plain `Error`. */
+export interface EventReader {
+  event(tenant: string, eventId: string): Promise<CommittedEvent | null>;
+  positionOf(tenant: string, eventId: string): Promise<number | null>;
+  /** The version of a stream that has no row of its own; 0 when it has no event. */
+  streamVersion(tenant: string, stream: StreamRef): Promise<number>;
+  /** Ids of the events of one unit that a command led to (each names its `commandId`), in order. */
+  unitEventIds(tenant: string, unitId: string): Promise<readonly string[]>;
+  /** By version. */
+  streamEvents(tenant: string, stream: StreamRef): Promise<readonly CommittedEvent[]>;
+  /**
+   * Events at positions above `position` (-1 from the start), in order. With `tenant` null over all tenants. Fewer than `limit`
+   * events mean that the end was reached.
+   */
+  eventsAfter(position: number, limit: number, tenant: string | null): Promise<readonly CommittedEvent[]>;
+}

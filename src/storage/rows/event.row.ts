@@ -1,0 +1,182 @@
+import type { EventType, Producer, StreamKind } from '../../domain/events/catalogue.js';
+import type { Actor, CauseKind, EventEnvelope, EventRefs } from '../../domain/events/envelope.js';
+
+/** The columns of `events` that hold the envelope. `actor` is canonical JSON, `synthetic` 0 or 1. */
+export interface EnvelopeRow {
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly schema_version: number;
+  readonly tenant: string;
+  readonly stream_kind: string;
+  readonly stream_id: string;
+  readonly version: number;
+  readonly unit_id: string;
+  readonly unit_index: number;
+  readonly unit_size: number;
+  readonly session_id: string | null;
+  readonly run_id: string | null;
+  readonly turn_id: string | null;
+  readonly step_id: string | null;
+  readonly tool_call_id: string | null;
+  readonly approval_id: string | null;
+  readonly policy_decision_id: string | null;
+  readonly capability_id: string | null;
+  readonly reasoning_object_id: string | null;
+  readonly skill_id: string | null;
+  readonly artifact_id: string | null;
+  readonly feedback_id: string | null;
+  readonly credential_lease_id: string | null;
+  readonly command_id: string | null;
+  readonly producer: string;
+  readonly actor: string;
+  readonly correlation_id: string;
+  readonly causation_id: string | null;
+  readonly cause_kind: string;
+  readonly occurred_at: string;
+  readonly recorded_at: string;
+  readonly version_set_id: string;
+  readonly synthetic: number;
+}
+
+/** What `events` holds besides the envelope. */
+export interface EvidenceRow {
+  readonly salt: Uint8Array;
+  readonly payload_commitment: Uint8Array;
+  readonly payload_sealed: Uint8Array;
+  readonly data_key_id: string;
+  readonly leaf_hash: Uint8Array;
+}
+
+export type EventRow = EnvelopeRow & EvidenceRow;
+
+/** In the order of the table. */
+export const EVENT_COLUMNS = [
+  'event_id',
+  'event_type',
+  'schema_version',
+  'tenant',
+  'stream_kind',
+  'stream_id',
+  'version',
+  'unit_id',
+  'unit_index',
+  'unit_size',
+  'session_id',
+  'run_id',
+  'turn_id',
+  'step_id',
+  'tool_call_id',
+  'approval_id',
+  'policy_decision_id',
+  'capability_id',
+  'reasoning_object_id',
+  'skill_id',
+  'artifact_id',
+  'feedback_id',
+  'credential_lease_id',
+  'command_id',
+  'producer',
+  'actor',
+  'correlation_id',
+  'causation_id',
+  'cause_kind',
+  'occurred_at',
+  'recorded_at',
+  'version_set_id',
+  'synthetic',
+  'salt',
+  'payload_commitment',
+  'payload_sealed',
+  'data_key_id',
+  'leaf_hash',
+] as const satisfies readonly (keyof EventRow)[];
+
+/** The reference fields of an envelope and their columns; a field that is not about anything is null. */
+export const REF_COLUMNS = {
+  approvalId: 'approval_id',
+  artifactId: 'artifact_id',
+  capabilityId: 'capability_id',
+  commandId: 'command_id',
+  credentialLeaseId: 'credential_lease_id',
+  feedbackId: 'feedback_id',
+  policyDecisionId: 'policy_decision_id',
+  reasoningObjectId: 'reasoning_object_id',
+  runId: 'run_id',
+  sessionId: 'session_id',
+  skillId: 'skill_id',
+  stepId: 'step_id',
+  toolCallId: 'tool_call_id',
+  turnId: 'turn_id',
+} as const satisfies Record<keyof EventRefs, keyof EnvelopeRow>;
+
+const REFS = Object.entries(REF_COLUMNS) as readonly [keyof EventRefs, (typeof REF_COLUMNS)[keyof EventRefs]][];
+
+/** The columns of an envelope; `actor` is its canonical JSON, which the writer has at hand. */
+export function envelopeRow(envelope: EventEnvelope, actor: string): EnvelopeRow {
+  return {
+    event_id: envelope.eventId,
+    event_type: envelope.eventType,
+    schema_version: envelope.schemaVersion,
+    tenant: envelope.tenant,
+    stream_kind: envelope.streamKind,
+    stream_id: envelope.streamId,
+    version: envelope.version,
+    unit_id: envelope.unitId,
+    unit_index: envelope.unitIndex,
+    unit_size: envelope.unitSize,
+    session_id: envelope.sessionId ?? null,
+    run_id: envelope.runId ?? null,
+    turn_id: envelope.turnId ?? null,
+    step_id: envelope.stepId ?? null,
+    tool_call_id: envelope.toolCallId ?? null,
+    approval_id: envelope.approvalId ?? null,
+    policy_decision_id: envelope.policyDecisionId ?? null,
+    capability_id: envelope.capabilityId ?? null,
+    reasoning_object_id: envelope.reasoningObjectId ?? null,
+    skill_id: envelope.skillId ?? null,
+    artifact_id: envelope.artifactId ?? null,
+    feedback_id: envelope.feedbackId ?? null,
+    credential_lease_id: envelope.credentialLeaseId ?? null,
+    command_id: envelope.commandId ?? null,
+    producer: envelope.producer,
+    actor,
+    correlation_id: envelope.correlationId,
+    causation_id: envelope.causationId,
+    cause_kind: envelope.causeKind,
+    occurred_at: envelope.occurredAt,
+    recorded_at: envelope.recordedAt,
+    version_set_id: envelope.versionSetId,
+    synthetic: envelope.synthetic === true ? 1 : 0,
+  };
+}
+
+/** The envelope that was recorded: its canonical JSON, and so its leaf hash, are those of the day it was written. */
+export function envelopeFromRow(row: EnvelopeRow): EventEnvelope {
+  const refs: { -readonly [K in keyof EventRefs]: EventRefs[K] } = {};
+  for (const [field, column] of REFS) {
+    const value = row[column];
+    if (value !== null) refs[field] = value;
+  }
+  return {
+    ...refs,
+    eventId: row.event_id,
+    eventType: row.event_type as EventType,
+    schemaVersion: row.schema_version,
+    tenant: row.tenant,
+    streamKind: row.stream_kind as StreamKind,
+    streamId: row.stream_id,
+    version: row.version,
+    unitId: row.unit_id,
+    unitIndex: row.unit_index,
+    unitSize: row.unit_size,
+    producer: row.producer as Producer,
+    actor: JSON.parse(row.actor) as Actor,
+    correlationId: row.correlation_id,
+    causationId: row.causation_id,
+    causeKind: row.cause_kind as CauseKind,
+    occurredAt: row.occurred_at,
+    recordedAt: row.recorded_at,
+    versionSetId: row.version_set_id,
+    ...(row.synthetic === 1 ? { synthetic: true as const } : {}),
+  };
+}

@@ -1,0 +1,120 @@
+import { CountersignError } from '../../domain/errors/countersign-error.js';
+import type { Feed } from '../feed.js';
+import { GuardFailed, LANES } from '../unit.js';
+import type { Committed, Lane, Unit } from '../unit.js';
+import type { UnitResult } from './unit-writer.js';
+import { StoreBroken, StoreBusy } from './write-failure.js';
+import type { WriterPort } from './writer-port.js';
+
+export interface LaneLimits {
+  /** Units that may wait in the lane `admit`; what is over is refused before it is queued. */
+  readonly queueMax: number;
+  readonly unitsPerFlushMax: number;
+}
+
+interface Waiting {
+  readonly unit: Unit;
+  readonly resolve: (committed: Committed) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * Units wait in lanes while a batch is being flushed; the next batch takes `settle` before `govern` before `admit`, so back-pressure
+ * meets new proposals first and results never. Within a lane the order is that of arrival.
+ */
+export class LaneQueue {
+  private readonly lanes: Record<Lane, Waiting[]> = { settle: [], govern: [], admit: [] };
+  private flushing: Promise<void> | null = null;
+  private closing = false;
+  private broken: string | null = null;
+
+  constructor(
+    private readonly writer: WriterPort,
+    private readonly feed: Feed,
+    private readonly limits: LaneLimits,
+  ) {}
+
+  /** Resolves when the unit is durable; errors as `Store.commit` says. */
+  commit(unit: Unit): Promise<Committed> {
+    if (this.broken !== null) return Promise.reject(unavailable(this.broken));
+    if (this.closing) return Promise.reject(new CountersignError('shutting_down', 'the store is closing'));
+    const lane = this.lanes[unit.lane];
+    if (unit.lane === 'admit' && lane.length >= this.limits.queueMax) {
+      const details = { retryAfterSeconds: RETRY_AFTER_SECONDS };
+      return Promise.reject(new CountersignError('overloaded', 'too many proposals wait to be recorded', details));
+    }
+    return new Promise((resolve, reject) => {
+      lane.push({ unit, resolve, reject });
+      this.flushing ??= this.flushAll();
+    });
+  }
+
+  /** Units that wait, without those being flushed. */
+  get length(): number {
+    return LANES.reduce((sum, lane) => sum + this.lanes[lane].length, 0);
+  }
+
+  /** Why no unit is accepted any more, or null. */
+  get failure(): string | null {
+    return this.broken;
+  }
+
+  /** Refuses new units; resolves when all that were accepted have been answered. */
+  async close(): Promise<void> {
+    this.closing = true;
+    await this.flushing;
+  }
+
+  private async flushAll(): Promise<void> {
+    // What arrives in the same turn of the event loop shares the first batch.
+    await Promise.resolve();
+    for (let batch = this.nextBatch(); batch.length > 0; batch = this.nextBatch()) await this.flush(batch);
+    this.flushing = null;
+  }
+
+  private nextBatch(): Waiting[] {
+    const batch: Waiting[] = [];
+    for (const lane of LANES) {
+      const room = this.limits.unitsPerFlushMax - batch.length;
+      if (room > 0) batch.push(...this.lanes[lane].splice(0, room));
+    }
+    return batch;
+  }
+
+  private async flush(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const results = await this.writer.apply(batch.map(({ unit }) => unit));
+      batch.forEach((waiting, index) => this.answer(waiting, results[index]));
+    } catch (error) {
+      this.rejectBatch(batch, error);
+    }
+  }
+
+  private answer({ unit, resolve, reject }: Waiting, result: UnitResult | undefined): void {
+    if (result === undefined) return reject(new Error('the writer has left a unit without a result'));
+    switch (result.outcome) {
+      case 'committed':
+        this.feed.publish({ unit, committed: result.committed });
+        return resolve(result.committed);
+      case 'guard':
+        return reject(new GuardFailed(result.guard));
+      case 'refused':
+        return reject(new Error(result.message));
+    }
+  }
+
+  private rejectBatch(batch: readonly Waiting[], error: unknown): void {
+    const why = error instanceof Error ? error.message : 'the writer has failed';
+    for (const { reject } of batch) reject(unavailable(why));
+    if (error instanceof StoreBusy) return;
+    this.broken = error instanceof StoreBroken ? why : `the writer has failed: ${why}`;
+    for (const lane of LANES) {
+      for (const { reject } of this.lanes[lane].splice(0)) reject(unavailable(this.broken));
+    }
+  }
+}
+
+const unavailable = (why: string): CountersignError =>
+  new CountersignError('store_unavailable', why, { retryAfterSeconds: RETRY_AFTER_SECONDS });

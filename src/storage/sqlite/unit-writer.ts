@@ -1,0 +1,185 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { RandomSource } from '../../system/random-source.js';
+import { SQLITE_DIALECT } from '../dialect.js';
+import type { KeyRing } from '../key-ring.js';
+import { DELETABLE_TABLES, REPLACEABLE_TABLES } from '../rows/columns.js';
+import type { TableName } from '../rows/tables.js';
+import { GuardFailed } from '../unit.js';
+import type { Committed, CounterChange, Unit, Write } from '../unit.js';
+import { DataKeys } from './data-keys.js';
+import { EventWriter } from './event-writer.js';
+import { assertTable } from './sql-values.js';
+import { Statements } from './statements.js';
+import { StoreBroken, StoreBusy, isFatal, isUniqueConflict, sqliteCode } from './write-failure.js';
+
+export type UnitResult =
+  | { readonly outcome: 'committed'; readonly committed: Committed }
+  /** This guard did not hold; nothing of the unit was written. */
+  | { readonly outcome: 'guard'; readonly guard: string }
+  /** The unit is impossible whoever else writes: a defect of its maker. Nothing of it was written. */
+  | { readonly outcome: 'refused'; readonly message: string };
+
+export interface UnitWriterOptions {
+  readonly keyRing: KeyRing;
+  /** Milliseconds since 1970: the clock that guards and `recordedAt` go by. */
+  readonly now: () => number;
+  readonly random: RandomSource;
+  /** Goes into every envelope: which versions of program, policy and schemas were in force. */
+  readonly versionSetId: string;
+}
+
+/**
+ * The only writer of a SQLite store. `apply` makes many units one transaction with a savepoint each, so that they share one flush and
+ * one that fails takes nobody along. The connection must have `synchronous` FULL: when `apply` returns, its units are on disk.
+ */
+export class UnitWriter {
+  private readonly statements: Statements;
+  private readonly dataKeys: DataKeys;
+  private readonly events: EventWriter;
+  private readonly control: Readonly<
+    Record<'begin' | 'commit' | 'savepoint' | 'release' | 'rollbackTo', Statement<[]>>
+  >;
+  private broken: string | null = null;
+
+  constructor(
+    private readonly database: Database,
+    private readonly options: UnitWriterOptions,
+  ) {
+    const dialect = SQLITE_DIALECT;
+    this.statements = new Statements(database, dialect);
+    this.dataKeys = new DataKeys(database, options.keyRing, options.random);
+    this.events = new EventWriter(database, dialect, this.dataKeys, options.random, options.versionSetId);
+    this.events.readHead();
+    this.control = {
+      begin: database.prepare<[]>(dialect.begin),
+      commit: database.prepare<[]>(dialect.commit),
+      savepoint: database.prepare<[]>(dialect.savepoint),
+      release: database.prepare<[]>(dialect.releaseSavepoint),
+      rollbackTo: database.prepare<[]>(dialect.rollbackToSavepoint),
+    };
+  }
+
+  /** How many positions are given: the next event gets this one. */
+  get head(): number {
+    return this.events.nextPosition;
+  }
+
+  /**
+   * One result per unit, in order; those that are `committed` are durable. Throws `StoreBusy` when another process kept the
+   * database locked (nothing was written, try again), and `StoreBroken` when the transaction failed as a whole: no unit of it
+   * counts, the flush is not tried again, and every later call throws the same.
+   */
+  apply(units: readonly Unit[]): UnitResult[] {
+    if (this.broken !== null) throw new StoreBroken(this.broken);
+    this.begin();
+    try {
+      this.events.readHead();
+      const results = units.map((unit) => this.applyUnit(unit));
+      this.control.commit.run();
+      return results;
+    } catch (error) {
+      throw this.breakDown(error);
+    }
+  }
+
+  private begin(): void {
+    try {
+      this.control.begin.run();
+    } catch (error) {
+      if (sqliteCode(error)?.startsWith('SQLITE_BUSY') === true)
+        throw new StoreBusy('another process holds the database');
+      throw this.breakDown(error);
+    }
+  }
+
+  private breakDown(error: unknown): StoreBroken {
+    this.broken = `the store has failed to write: ${sqliteCode(error) ?? textOf(error)}`;
+    this.dataKeys.transactionRolledBack();
+    try {
+      if (this.database.inTransaction) this.database.exec(SQLITE_DIALECT.rollback);
+    } catch {
+      // What failed to roll back is rolled back when the file is opened again: its commit was never written.
+    }
+    return new StoreBroken(this.broken, { cause: error });
+  }
+
+  private applyUnit(unit: Unit): UnitResult {
+    const firstPosition = this.events.nextPosition;
+    this.dataKeys.unitBegins();
+    this.control.savepoint.run();
+    try {
+      const committed = this.write(unit, firstPosition);
+      this.control.release.run();
+      return { outcome: 'committed', committed };
+    } catch (error) {
+      if (isFatal(error) || !this.database.inTransaction) throw error;
+      this.control.rollbackTo.run();
+      this.control.release.run();
+      this.events.rewind(firstPosition);
+      this.dataKeys.unitRolledBack();
+      return error instanceof GuardFailed
+        ? { outcome: 'guard', guard: error.guard }
+        : { outcome: 'refused', message: textOf(error) };
+    }
+  }
+
+  private write(unit: Unit, firstPosition: number): Committed {
+    const nowMs = this.options.now();
+    const recordedAt = new Date(nowMs).toISOString();
+    for (const guard of unit.guards) {
+      assertTable(guard.table);
+      const present = this.statements.exists(guard.table, guard.where, recordedAt);
+      if (present !== (guard.expect === 'present')) throw new GuardFailed(guard.name);
+    }
+    const unitSize = unit.appends.reduce((size, append) => size + append.events.length, 0);
+    this.events.write({ unit, unitSize, nowMs, recordedAt });
+    for (const write of unit.writes) this.writeRow(write, recordedAt);
+    for (const change of unit.counters) this.count(change);
+    return { unitId: unit.unitId, firstPosition, eventCount: unitSize, recordedAt };
+  }
+
+  private writeRow(write: Write, now: string): void {
+    assertTable(write.table);
+    switch (write.op) {
+      case 'insert':
+        guarded(write.takenGuard, () => this.statements.insert(write.table, write.row));
+        return;
+      case 'set':
+        guarded(write.guard, () => {
+          const changed = this.statements.update(write.table, write.set, write.where, now);
+          if (changed === 0) throw new GuardFailed(write.guard);
+          if (changed > 1) throw new Error(`a compare-and-set on ${write.table} met ${changed} rows`);
+        });
+        return;
+      case 'put':
+        assertOneOf(REPLACEABLE_TABLES, write.table, 'replaced');
+        this.statements.put(write.table, write.row);
+        return;
+      case 'delete':
+        assertOneOf(DELETABLE_TABLES, write.table, 'deleted');
+        this.statements.delete(write.table, write.where, now);
+        return;
+    }
+  }
+
+  private count({ tenant, key, add, max }: CounterChange): void {
+    const value = (this.statements.counter(tenant, key) ?? 0) + add;
+    if (max !== null && value > max) throw new GuardFailed(`counter:${key}`);
+    this.statements.put('counters', { tenant, counter_key: key, value });
+  }
+}
+
+/** A row whose place is taken is the named guard's failure. */
+function guarded(guard: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw isUniqueConflict(error) ? new GuardFailed(guard) : error;
+  }
+}
+
+function assertOneOf(tables: ReadonlySet<TableName>, table: TableName, done: string): void {
+  if (!tables.has(table)) throw new Error(`rows of ${table} are never ${done}`);
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : 'something that is no error');

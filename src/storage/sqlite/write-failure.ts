@@ -1,0 +1,30 @@
+import Database from 'better-sqlite3';
+
+/** The store cannot be trusted to write any more: the batch was not recorded, and nothing after it will be. */
+export class StoreBroken extends Error {
+  override readonly name = 'StoreBroken';
+}
+
+/** Another process holds the database; nothing of the batch was written and it may be given again. */
+export class StoreBusy extends Error {
+  override readonly name = 'StoreBusy';
+}
+
+/** Result codes after which nobody knows what the file holds, or after which SQLite has ended the transaction by itself. */
+const FATAL =
+  /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|NOMEM|READONLY|CANTOPEN|PROTOCOL|INTERNAL|MISUSE|PERM|NOLFS|AUTH|INTERRUPT|BUSY|LOCKED)/;
+
+export function sqliteCode(error: unknown): string | null {
+  return error instanceof Database.SqliteError ? error.code : null;
+}
+
+/** True when the transaction, and not only the unit that met the error, is lost. */
+export function isFatal(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== null && FATAL.test(code);
+}
+
+export function isUniqueConflict(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+}

@@ -1,0 +1,112 @@
+import { Worker } from 'node:worker_threads';
+import { CountersignError } from '../../domain/errors/countersign-error.js';
+import type { Unit } from '../unit.js';
+import type { UnitResult } from './unit-writer.js';
+import { StoreBroken, StoreBusy } from './write-failure.js';
+import type { WriterAnswer, WriterRequest, WriterThreadData } from './writer-messages.js';
+import type { CheckpointProgress, WriterPort } from './writer-port.js';
+
+/** The program of the writer thread in a built product: it lies beside this file. */
+export const WRITER_ENTRY = new URL('./writer.worker.js', import.meta.url);
+
+interface Waiting {
+  readonly resolve: (answer: WriterAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * The writer thread, seen from the main thread. Answers come in the order of the requests. When the thread dies, everything that
+ * waits and everything that comes later is rejected with `StoreBroken`: nobody knows how far it got.
+ */
+export class WriterThread implements WriterPort {
+  private readonly waiting: Waiting[] = [];
+  private dead: StoreBroken | null = null;
+
+  private constructor(private readonly worker: Worker) {
+    worker.on('message', (answer: WriterAnswer) => this.waiting.shift()?.resolve(answer));
+    worker.on('error', (error) => this.die(`the writer thread has failed: ${error.message}`));
+    worker.on('exit', () => this.die('the writer thread has ended'));
+  }
+
+  /** Resolves when the thread has opened the database; rejects with the error of opening it. */
+  static async start(data: WriterThreadData, entry: URL): Promise<{ thread: WriterThread; head: number }> {
+    const thread = new WriterThread(new Worker(entry, { workerData: data, name: 'countersign-writer' }));
+    const answer = await thread.next();
+    if (answer.kind === 'ready') return { thread, head: answer.head };
+    await thread.worker.terminate();
+    if (answer.kind !== 'unusable') throw new Error(`the writer thread has begun with ${answer.kind}`);
+    throw answer.code === null ? new StoreBroken(answer.message) : new CountersignError(answer.code, answer.message);
+  }
+
+  async apply(units: readonly Unit[]): Promise<readonly UnitResult[]> {
+    try {
+      return await this.applied(units);
+    } catch (error) {
+      // A function or another thing without a plain form: nothing was sent, and only its own unit is refused.
+      if (!isCloneError(error)) throw error;
+      const plain = new Set(units.filter(isPlain));
+      const results = [...(await this.applied([...plain]))];
+      return units.map((unit) => (plain.has(unit) ? (results.shift() ?? NOT_PLAIN) : NOT_PLAIN));
+    }
+  }
+
+  async checkpoint(): Promise<CheckpointProgress> {
+    const answer = await this.ask({ kind: 'checkpoint' });
+    if (answer.kind === 'checkpointed') return answer.progress;
+    if (answer.kind === 'broken') throw new StoreBroken(answer.message);
+    throw this.die(`the writer thread has answered ${answer.kind} to a checkpoint`);
+  }
+
+  /** Lets the requests before it end, closes the database and the thread. */
+  async close(): Promise<void> {
+    if (this.dead === null) await this.ask({ kind: 'close' }).catch(() => undefined);
+    await this.worker.terminate();
+  }
+
+  private async applied(units: readonly Unit[]): Promise<readonly UnitResult[]> {
+    const answer = await this.ask({ kind: 'apply', units });
+    switch (answer.kind) {
+      case 'applied':
+        return answer.results;
+      case 'busy':
+        throw new StoreBusy('another process holds the database');
+      case 'broken':
+        throw new StoreBroken(answer.message);
+      case 'ready':
+      case 'unusable':
+      case 'checkpointed':
+      case 'closed':
+        throw this.die(`the writer thread has answered ${answer.kind} to a batch`);
+    }
+  }
+
+  private ask(request: WriterRequest): Promise<WriterAnswer> {
+    if (this.dead !== null) return Promise.reject(this.dead);
+    // In this order: what cannot be sent is not waited for.
+    this.worker.postMessage(request);
+    return this.next();
+  }
+
+  private next(): Promise<WriterAnswer> {
+    return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
+  }
+
+  private die(why: string): StoreBroken {
+    this.dead ??= new StoreBroken(why);
+    for (const { reject } of this.waiting.splice(0)) reject(this.dead);
+    return this.dead;
+  }
+}
+
+const NOT_PLAIN: UnitResult = { outcome: 'refused', message: 'a unit is plain data' };
+
+const isCloneError = (error: unknown): boolean => error instanceof Error && error.name === 'DataCloneError';
+
+function isPlain(unit: Unit): boolean {
+  try {
+    structuredClone(unit);
+    return true;
+  } catch {
+    return false;
+  }
+}

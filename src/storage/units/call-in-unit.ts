@@ -1,0 +1,167 @@
+import { CountersignError } from '../../domain/errors/countersign-error.js';
+import type { DomainEvent, EventType, Producer } from '../../domain/events/catalogue.js';
+import type { EventRefs } from '../../domain/events/envelope.js';
+import { principalKey } from '../../domain/principal.js';
+import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
+import { decideToolCall } from '../../domain/tool-call/tool-call.decide.js';
+import { evolveToolCall } from '../../domain/tool-call/tool-call.evolve.js';
+import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
+import { toolCallRow, type ToolCallFacts } from '../rows/tool-call.row.js';
+import type { Write } from '../unit.js';
+import {
+  attemptWrites,
+  handoffWrites,
+  intentWrites,
+  workWrites,
+  type PlacedEvent,
+  type WorkTiming,
+} from './call-rows.js';
+import type { UnitDraft } from './unit-draft.js';
+
+/** A call as loaded, or as it is about to be opened. */
+export interface CallBefore {
+  readonly state: ToolCallState | null;
+  readonly facts: ToolCallFacts;
+}
+
+/** Event types whose payload the representation shows, by the column that remembers the newest one. */
+const REMEMBERED: Partial<
+  Record<EventType, 'proposed_event_id' | 'decided_event_id' | 'settled_event_id' | 'resolution_event_id'>
+> = {
+  'tool.call.proposed': 'proposed_event_id',
+  'policy.decided': 'decided_event_id',
+  'tool.call.completed': 'settled_event_id',
+  'tool.call.failed': 'settled_event_id',
+  'tool.call.result_unknown': 'settled_event_id',
+  'tool.call.denied': 'settled_event_id',
+  'tool.call.not_executed': 'settled_event_id',
+  'tool.call.manual_handoff': 'settled_event_id',
+  'manual.handoff_resolved': 'resolution_event_id',
+};
+
+/**
+ * One tool call inside a unit in the making: it decides, appends what was decided, and in the end writes the rows that
+ * repeat it. The row is compared with the version it was loaded at, so two writers of one call never both win.
+ */
+export class CallInUnit {
+  private readonly before: CallBefore;
+  private readonly placed: PlacedEvent[] = [];
+  private current: ToolCallState | null;
+  private facts: ToolCallFacts;
+  private timing: WorkTiming = {};
+
+  constructor(
+    private readonly draft: UnitDraft,
+    before: CallBefore,
+  ) {
+    this.before = before;
+    this.current = before.state;
+    this.facts = before.facts;
+    draft.rowsFrom({ rows: () => this.rows() });
+  }
+
+  get toolCallId(): string {
+    return this.facts.tool_call_id;
+  }
+
+  /** @throws Error before the call was proposed. */
+  get state(): ToolCallState {
+    if (this.current === null) throw new Error('the call has not been proposed');
+    return this.current;
+  }
+
+  /** The call as it will be when the unit is durable. */
+  get after(): CallBefore {
+    return { state: this.state, facts: this.facts };
+  }
+
+  /**
+   * Decides and appends.
+   *
+   * @throws CountersignError with the code of the transition table when the machine refuses.
+   */
+  do(command: ToolCallCommand, refs: EventRefs = {}, producer?: Producer): this {
+    const decided = decideToolCall(this.current, command);
+    if (!decided.ok) throw new CountersignError(decided.code, decided.message, { toolCallId: this.facts.tool_call_id });
+    if (decided.events.length === 0) return this;
+    const ids = this.draft.append(
+      { kind: 'call', id: this.facts.tool_call_id },
+      this.facts.version,
+      decided.events,
+      { ...this.refs(), ...refs },
+      producer,
+    );
+    decided.events.forEach((event, index) => this.remember(event, ids[index] as string, refs));
+    return this;
+  }
+
+  /** When the reconciler may look: set by whoever makes the result unknown or asks again. */
+  workAt(timing: WorkTiming): this {
+    this.timing = { ...this.timing, ...timing };
+    return this;
+  }
+
+  private refs(): EventRefs {
+    const { facts, current } = this;
+    return {
+      toolCallId: facts.tool_call_id,
+      runId: facts.run_id,
+      sessionId: facts.session_id,
+      ...(facts.turn_id === null ? {} : { turnId: facts.turn_id }),
+      ...(facts.approval_id === null ? {} : { approvalId: facts.approval_id }),
+      ...(facts.policy_decision_id === null ? {} : { policyDecisionId: facts.policy_decision_id }),
+      ...(current === null ? {} : { capabilityId: `${current.capability}@${current.capabilityVersion}` }),
+    };
+  }
+
+  private remember(event: DomainEvent, eventId: string, refs: EventRefs): void {
+    this.placed.push({ event, eventId });
+    this.current = evolveToolCall(this.current, event);
+    const column = REMEMBERED[event.type];
+    this.facts = {
+      ...this.facts,
+      version: this.facts.version + 1,
+      last_event_id: eventId,
+      updated_at: this.draft.context.occurredAt,
+      ...(column === undefined ? {} : { [column]: eventId }),
+      ...(event.type === 'policy.decided'
+        ? { policy_decision_id: refs.policyDecisionId ?? null, policy_revision: event.payload.policyRevision }
+        : {}),
+      ...(event.type === 'tool.call.retry_accepted' ? { approval_id: null } : {}),
+    };
+  }
+
+  /** The approval that now stands for the call. */
+  boundTo(approvalId: string | null): this {
+    this.facts = { ...this.facts, approval_id: approvalId };
+    return this;
+  }
+
+  private rows(): readonly Write[] {
+    if (this.placed.length === 0) return [];
+    const row = toolCallRow(this.facts, this.state);
+    const scope = {
+      tenant: this.facts.tenant,
+      toolCallId: this.facts.tool_call_id,
+      principal: principalKey(this.state.principal),
+      now: this.draft.context.occurredAt,
+    };
+    const own: Write =
+      this.before.state === null
+        ? { op: 'insert', table: 'tool_calls', row, takenGuard: 'tool_call' }
+        : {
+            op: 'set',
+            table: 'tool_calls',
+            where: { tool_call_id: row.tool_call_id, version: this.before.facts.version },
+            set: row,
+            guard: 'tool_call',
+          };
+    return [
+      own,
+      ...attemptWrites(scope, this.placed, this.state),
+      ...handoffWrites(scope, this.placed),
+      ...workWrites(scope, this.before.state, this.state, this.timing),
+      ...intentWrites(scope, this.before.state, this.state),
+    ];
+  }
+}

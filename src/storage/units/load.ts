@@ -1,0 +1,41 @@
+import { approvalFacts, approvalState } from '../rows/approval.row.js';
+import { toolCallFacts, toolCallState } from '../rows/tool-call.row.js';
+import type { TableRow } from '../rows/tables.js';
+import type { ApprovalState } from '../../domain/approval/approval.state.js';
+import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
+import type { StoreReader } from '../readers/store-reader.js';
+import type { ApprovalBefore } from './approval-in-unit.js';
+import type { CallBefore } from './call-in-unit.js';
+
+export interface LoadedCall extends CallBefore {
+  readonly state: ToolCallState;
+  readonly row: TableRow<'tool_calls'>;
+}
+
+export interface LoadedApproval extends ApprovalBefore {
+  readonly state: ApprovalState;
+  readonly row: TableRow<'approvals'>;
+  readonly votes: readonly TableRow<'approval_votes'>[];
+}
+
+/** One primary-key read, and one more for the attempt that is on the wire or unknown. */
+export async function loadCall(read: StoreReader, tenant: string, toolCallId: string): Promise<LoadedCall | null> {
+  const row = await read.toolCall(tenant, toolCallId);
+  return row === null ? null : callFromRow(read, row);
+}
+
+export async function callFromRow(read: StoreReader, row: TableRow<'tool_calls'>): Promise<LoadedCall> {
+  const attempt = await read.attempt(row.tenant, row.tool_call_id, row.attempt);
+  return { row, facts: toolCallFacts(row), state: toolCallState(row, attempt) };
+}
+
+export async function loadApproval(
+  read: StoreReader,
+  tenant: string,
+  approvalId: string,
+): Promise<LoadedApproval | null> {
+  const row = await read.approval(tenant, approvalId);
+  if (row === null) return null;
+  const votes = await read.votes(tenant, approvalId);
+  return { row, votes, facts: approvalFacts(row), state: approvalState(row, votes) };
+}

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, describe } from '@jest/globals';
+import type { OpenStoreUnderTest, OpenedStore, StoreLimits } from './opened-store.js';
+import { describeConcurrency } from './contract/concurrency.js';
+import { describeEvents } from './contract/events.js';
+import { describeLanes } from './contract/lanes.js';
+import { describeLists } from './contract/lists.js';
+import { describeReads } from './contract/reads.js';
+import { describeRestart } from './contract/restart.js';
+import { describeRows } from './contract/rows.js';
+import { describeUnits } from './contract/units.js';
+
+/** The store that the current test has opened, and how to open one with other limits. */
+export interface StoreUnderTest {
+  readonly current: () => OpenedStore;
+  /** Replaces the current store by the same one, opened again. */
+  readonly reopen: () => Promise<OpenedStore>;
+  /** Replaces the current store by a new one. */
+  readonly openWith: (limits: StoreLimits) => Promise<OpenedStore>;
+}
+
+/** What every backend promises. A second backend is one more line in the spec that calls this. */
+export function describeStoreContract(name: string, open: OpenStoreUnderTest): void {
+  describe(`store on ${name}`, () => {
+    let opened: OpenedStore;
+    const replace = (next: OpenedStore): OpenedStore => (opened = next);
+    const underTest: StoreUnderTest = {
+      current: () => opened,
+      reopen: async () => replace(await opened.reopen()),
+      openWith: async (limits) => {
+        await opened.discard();
+        return replace(await open(limits));
+      },
+    };
+    beforeEach(async () => void replace(await open()));
+    afterEach(() => opened.discard());
+
+    describeUnits(underTest);
+    describeEvents(underTest);
+    describeRows(underTest);
+    describeConcurrency(underTest);
+    describeLanes(underTest);
+    describeReads(underTest);
+    describeLists(underTest);
+    describeRestart(underTest);
+  });
+}
