@@ -31,6 +31,8 @@ function project(displayName, testMatch, more = {}) {
 
 /** Specs outside src/ may start processes and threads: those run the build in dist/, so build first. */
 export default {
+  // The servers that specs start need the other half.
+  maxWorkers: '50%',
   reporters: ['default', '<rootDir>/test/plain-reporter.cjs'],
   projects: [
     project('unit', '<rootDir>/src/**/*.spec.ts'),

@@ -2,6 +2,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, Reflector } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { CapabilityRegistry } from './capabilities/capability-registry.js';
+import { CapabilityGate } from './capabilities/capability-gate.js';
 import { DispatchHandover } from './capabilities/dispatch-handover.js';
 import { ExecutionSlots } from './capabilities/execution-slots.js';
 import { PauseBoard } from './capabilities/pause-board.js';
@@ -10,7 +11,9 @@ import { Settings } from './config/settings.js';
 import { CancelToolCallHandler } from './control/cancel-tool-call/cancel-tool-call.handler.js';
 import { CommandLog } from './control/command-log.js';
 import { DecideApprovalHandler } from './control/decide-approval/decide-approval.handler.js';
-import { ProposalUnit } from './control/propose-tool-call/proposal-unit.js';
+import { LostGround } from './control/decide-approval/lost-ground.js';
+import { IntentReader } from './control/propose-tool-call/intent-reader.js';
+import { ProposalUnits } from './control/propose-tool-call/proposal-units.js';
 import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool-call.handler.js';
 import { RunDirectory } from './control/propose-tool-call/run-directory.js';
 import { ReloadPoliciesHandler } from './control/reload-policies/reload-policies.handler.js';
@@ -31,6 +34,7 @@ import { TokenVerifier } from './identity/token-verifier.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { Rejudgement } from './policy/approvals/rejudgement.js';
 import { CaseFile } from './policy/case-file.js';
+import { Judge } from './policy/judge.js';
 import { PolicyEvaluator } from './policy/engine/policy-evaluator.js';
 import { ConfiguredPolicySource, PolicySource } from './policy/engine/policy-source.js';
 import { PolicyThread } from './policy/engine/policy-thread.js';
@@ -44,8 +48,9 @@ import { Dispatcher } from './proxy/executor/dispatcher.js';
 import { Executor } from './proxy/executor/executor.worker.js';
 import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
 import { Reconciliation } from './proxy/reconcile/reconciliation.js';
+import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
-import { Sweep } from './proxy/sweep/sweep.worker.js';
+import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { CallWatch } from './runtime/call-watch.js';
 import { GetApprovalHandler, ListApprovalsHandler } from './runtime/queries/approval.queries.js';
 import { GetCommandHandler } from './runtime/queries/command.queries.js';
@@ -56,6 +61,7 @@ import { ToolCallViews } from './runtime/views/tool-call.view.js';
 import { Credentials } from './secrets/credentials.js';
 import { InstanceIdentity } from './storage/instance-identity.js';
 import { Store, type InstanceRef } from './storage/store.js';
+import { UnitDesk } from './storage/units/unit-desk.js';
 import { Clock, SystemClock } from './system/clock.js';
 import { IdSource } from './system/id-source.js';
 import { Logger } from './system/logger.js';
@@ -74,7 +80,9 @@ export interface Foundation {
 
 const CONTROL = [
   CommandLog,
-  ProposalUnit,
+  IntentReader,
+  LostGround,
+  ProposalUnits,
   RunDirectory,
   ProposeToolCallHandler,
   DecideApprovalHandler,
@@ -85,7 +93,19 @@ const CONTROL = [
   ResumeAuthorizedHandler,
   ResolveHandoffHandler,
 ];
-const PROXY = [HttpConnector, CallRecorder, Attempt, Breaker, Dispatcher, Executor, Reconciliation, Reconciler, IdleRuns, Sweep];
+const PROXY = [
+  HttpConnector,
+  CallRecorder,
+  Attempt,
+  Breaker,
+  Dispatcher,
+  Executor,
+  Reconciliation,
+  Reconciler,
+  IdleRuns,
+  AuthorizedCalls,
+  OrphanedAttempts,
+];
 const RUNTIME = [
   ApprovalViews,
   ToolCallViews,
@@ -96,7 +116,7 @@ const RUNTIME = [
   GetRunHandler,
   GetCommandHandler,
 ];
-const POLICY = [PolicyService, PolicyActivation, CaseFile, Rejudgement, ApprovalExpiry];
+const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry];
 
 /** Composition: the one place that knows every folder. */
 @Module({})
@@ -105,7 +125,14 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [CqrsModule.forRoot()],
-      controllers: [ToolCallsController, ApprovalsController, ControlController, CapabilitiesController, RunsController, HealthController],
+      controllers: [
+        ToolCallsController,
+        ApprovalsController,
+        ControlController,
+        CapabilitiesController,
+        RunsController,
+        HealthController,
+      ],
       providers: [
         ...opened(foundation),
         ...derived(),
@@ -142,15 +169,39 @@ function opened({ settings, logger, store, instance, capabilities, credentials }
 /** Classes whose constructors take more than injected classes. */
 function derived(): Provider[] {
   return [
-    { provide: IdSource, useFactory: (clock: Clock, random: RandomSource) => new IdSource(clock, random), inject: [Clock, RandomSource] },
-    { provide: HttpClient, useFactory: (settings: Settings) => new HttpClient({ connectionsPerOriginMax: settings.execution.maxInFlight }), inject: [Settings] },
+    {
+      provide: IdSource,
+      useFactory: (clock: Clock, random: RandomSource) => new IdSource(clock, random),
+      inject: [Clock, RandomSource],
+    },
+    {
+      provide: HttpClient,
+      useFactory: (settings: Settings) => new HttpClient({ connectionsPerOriginMax: settings.execution.maxInFlight }),
+      inject: [Settings],
+    },
     {
       provide: ExecutionSlots,
       useFactory: (clock: Clock, settings: Settings, capabilities: CapabilityRegistry) =>
         new ExecutionSlots(clock, settings.execution.maxInFlight, (name) => capabilities.get(name)?.manifest ?? null),
       inject: [Clock, Settings, CapabilityRegistry],
     },
-    { provide: DispatchHandover, useFactory: (slots: ExecutionSlots) => new DispatchHandover(slots), inject: [ExecutionSlots] },
+    {
+      provide: DispatchHandover,
+      useFactory: (slots: ExecutionSlots) => new DispatchHandover(slots),
+      inject: [ExecutionSlots],
+    },
+    {
+      provide: UnitDesk,
+      useFactory: (store: Store, ids: IdSource, clock: Clock, instance: InstanceIdentity) =>
+        new UnitDesk(store, ids, clock, instance),
+      inject: [Store, IdSource, Clock, InstanceIdentity],
+    },
+    {
+      provide: CapabilityGate,
+      useFactory: (registry: CapabilityRegistry, pauses: PauseBoard, slots: DispatchHandover) =>
+        new CapabilityGate(registry, pauses, slots),
+      inject: [CapabilityRegistry, PauseBoard, DispatchHandover],
+    },
     { provide: PauseBoard, useFactory: (store: Store) => new PauseBoard(store.read, store.feed), inject: [Store] },
     { provide: CallWatch, useFactory: (store: Store) => new CallWatch(store.feed), inject: [Store] },
     {
@@ -160,12 +211,14 @@ function derived(): Provider[] {
     },
     {
       provide: PolicyEvaluator,
-      useFactory: (settings: Settings) => new PolicyThread({ evaluationTimeoutMs: settings.policy.evaluationTimeoutMs }),
+      useFactory: (settings: Settings) =>
+        new PolicyThread({ evaluationTimeoutMs: settings.policy.evaluationTimeoutMs }),
       inject: [Settings],
     },
     {
       provide: PolicySource,
-      useFactory: (settings: Settings, capabilities: CapabilityRegistry) => new ConfiguredPolicySource(settings.policy, capabilities),
+      useFactory: (settings: Settings, capabilities: CapabilityRegistry) =>
+        new ConfiguredPolicySource(settings.policy, capabilities),
       inject: [Settings, CapabilityRegistry],
     },
   ];

@@ -39,7 +39,8 @@ async function main(command: string | undefined): Promise<void> {
 }
 
 main(process.argv[2]).catch((error: unknown) => {
-  const text = error instanceof CountersignError ? `${error.code}: ${error.message}` : String((error as Error)?.stack ?? error);
+  const text =
+    error instanceof CountersignError ? `${error.code}: ${error.message}` : String((error as Error)?.stack ?? error);
   process.stderr.write(`${text}\n`);
   process.exit(1);
 });

@@ -12,17 +12,21 @@ import { acceptStrictJsonOnly } from './http/json-body.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { PolicyActivation } from './policy/policy-activation.js';
 import { PolicyService } from './policy/policy.service.js';
+import { Breaker } from './proxy/executor/breaker.js';
 import { Executor } from './proxy/executor/executor.worker.js';
 import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
-import { Sweep } from './proxy/sweep/sweep.worker.js';
+import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
+import { IdleRuns } from './proxy/sweep/idle-runs.js';
+import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
+import { CallWatch } from './runtime/call-watch.js';
 import { Credentials } from './secrets/credentials.js';
 import { openStore } from './storage/sqlite/open-store.js';
 import { Store } from './storage/store.js';
-import { UnitDraft } from './storage/units/unit-draft.js';
+import { UnitDesk } from './storage/units/unit-desk.js';
 import { SystemClock } from './system/clock.js';
-import { IdSource } from './system/id-source.js';
 import { Logger, errorName } from './system/logger.js';
 import { SystemRandom } from './system/random-source.js';
+import { Periodic } from './system/periodic.js';
 import { Readiness } from './system/readiness.js';
 
 /** Names the product, event catalogue and schema versions that write into the store. */
@@ -91,51 +95,65 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
 async function prepare(app: NestFastifyApplication): Promise<void> {
   await app.get(CapabilityRegistration).register();
   await app.get(PolicyActivation).activate();
-  const store = app.get(Store);
-  if ((await store.read.meta(PAUSE_REVISION)) === null) await firstPauseRevision(store, app.get(IdSource));
+  const desk = app.get(UnitDesk);
+  if ((await desk.read.meta(PAUSE_REVISION)) === null) {
+    const value = desk.newId(ID_PREFIXES.unit);
+    await desk.commit(
+      desk.beginInstallation('pauses').write({ op: 'put', table: 'meta', row: { name: PAUSE_REVISION, value } }),
+    );
+  }
   await app.get(PauseBoard).reload();
   const readiness = app.get(Readiness);
-  readiness.watch(() => store.status().reasons);
-  readiness.watch(() => app.get(PauseBoard).list().map((pause) => `paused: ${pause.target_kind}`));
+  readiness.watch(() => app.get(Store).status().reasons);
+  readiness.watch(() =>
+    app
+      .get(PauseBoard)
+      .list()
+      .map((pause) => `paused: ${pause.target_kind}`),
+  );
   readiness.watch(() => (app.get(PolicyService).revision() === null ? ['no policy set is in force'] : []));
 }
 
-async function firstPauseRevision(store: Store, ids: IdSource): Promise<void> {
-  const draft = new UnitDraft(ids, {
-    tenant: '*',
-    lane: 'govern',
-    actor: { sub: 'countersign' },
-    correlationId: 'pauses',
-    occurredAt: new Date().toISOString(),
-    causationId: null,
-    causeKind: 'external',
-  });
-  draft.write({ op: 'put', table: 'meta', row: { name: PAUSE_REVISION, value: ids.next(ID_PREFIXES.unit) } });
-  await store.commit(draft.build());
-}
-
 /** First what the last process left behind, then what comes. */
-async function startWork(app: NestFastifyApplication, settings: Settings, logger: Logger): Promise<() => Promise<void>> {
-  const [executor, sweep, reconciler, expiry] = [app.get(Executor), app.get(Sweep), app.get(Reconciler), app.get(ApprovalExpiry)];
+async function startWork(
+  app: NestFastifyApplication,
+  settings: Settings,
+  logger: Logger,
+): Promise<() => Promise<void>> {
+  const [executor, reconciler, breaker] = [app.get(Executor), app.get(Reconciler), app.get(Breaker)];
+  const [expiry, orphans, authorized, idleRuns] = [
+    app.get(ApprovalExpiry),
+    app.get(OrphanedAttempts),
+    app.get(AuthorizedCalls),
+    app.get(IdleRuns),
+  ];
+  const sweep = new Periodic(
+    [
+      { name: 'approval expiry', tick: () => expiry.tick() },
+      { name: 'orphaned attempts', tick: () => orphans.tick() },
+      { name: 'authorized calls', tick: () => authorized.tick() },
+      { name: 'idle runs', tick: () => idleRuns.tick() },
+    ],
+    settings.execution.sweepIntervalMs,
+    logger,
+  );
   executor.start();
-  await expiry.tick();
-  sweep.start();
-  await sweep.tick();
+  breaker.start();
+  authorized.start(() => void sweep.wake());
+  await sweep.start();
   reconciler.start();
-  const expiryTimer = setInterval(() => {
-    expiry.tick().catch((error: unknown) => logger.error('expiry of approvals failed', { error: errorName(error) }));
-  }, settings.execution.sweepIntervalMs);
   return async () => {
-    clearInterval(expiryTimer);
     await sweep.stop();
     await reconciler.stop();
     await executor.stop(settings.shutdownGraceMs);
+    breaker.stop();
   };
 }
 
 /** No new connections and no new dispatches; requests under way are answered. */
 async function stopAdmitting(app: NestFastifyApplication, settings: Settings): Promise<void> {
   app.get(DispatchHandover).close();
+  app.get(CallWatch).close();
   const grace = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownGraceMs).unref());
   await Promise.race([app.close(), grace]);
 }

@@ -58,10 +58,16 @@ async function call(token, method, path, body = null, headers = {}) {
 
 /** @param {string} key @param {object} args @param {number} [wait] */
 const refund = (key, args, wait = 10) =>
-  call(tokens.harness, 'POST', '/v1/tool-calls', { capability: 'refund.create', arguments: args }, {
-    'idempotency-key': key,
-    prefer: `wait=${wait}`,
-  });
+  call(
+    tokens.harness,
+    'POST',
+    '/v1/tool-calls',
+    { capability: 'refund.create', arguments: args },
+    {
+      'idempotency-key': key,
+      prefer: `wait=${wait}`,
+    },
+  );
 
 /**
  * Asks until the call is no longer on the wire.
@@ -119,24 +125,47 @@ try {
   proxy = await launchProxy();
   const approvalPath = `/v1/approvals/${large.body.approval.approvalId}`;
   const shown = await call(tokens.lena, 'GET', approvalPath);
-  check(shown.body.status === 'pending' && shown.body.arguments.amountMinor === 7500, 'after the restart it still waits, unchanged');
-  const self = await call(tokens.harness, 'POST', `${approvalPath}/decision`, { decision: 'allow', digest: shown.body.digest });
+  check(
+    shown.body.status === 'pending' && shown.body.arguments.amountMinor === 7500,
+    'after the restart it still waits, unchanged',
+  );
+  const self = await call(tokens.harness, 'POST', `${approvalPath}/decision`, {
+    decision: 'allow',
+    digest: shown.body.digest,
+  });
   check(self.status === 403, 'the agent cannot approve its own call');
-  const decided = await call(tokens.lena, 'POST', `${approvalPath}/decision`, { decision: 'allow', digest: shown.body.digest });
-  check(decided.status === 200 && ['granted', 'consumed'].includes(decided.body.status), `Lena allows it: ${decided.body.status}`);
+  const decided = await call(tokens.lena, 'POST', `${approvalPath}/decision`, {
+    decision: 'allow',
+    digest: shown.body.digest,
+  });
+  check(
+    decided.status === 200 && ['granted', 'consumed'].includes(decided.body.status),
+    `Lena allows it: ${decided.body.status}`,
+  );
   const done = await call(tokens.harness, 'GET', `/v1/tool-calls/${large.body.toolCallId}?wait=10`);
   check(done.body.status === 'completed' && (await executions()) === 2, 'it ran, once');
-  const twice = await call(tokens.lena, 'POST', `${approvalPath}/decision`, { decision: 'deny', digest: shown.body.digest });
+  const twice = await call(tokens.lena, 'POST', `${approvalPath}/decision`, {
+    decision: 'deny',
+    digest: shown.body.digest,
+  });
   check(twice.status === 409, 'the first decision stands');
 
-  say('5. The provider answers too late: the result is unknown, nothing is sent again, a read-only look-up settles it.');
+  say(
+    '5. The provider answers too late: the result is unknown, nothing is sent again, a read-only look-up settles it.',
+  );
   await inject({ delayAfterMs: 6000, times: 1 });
   await inject({ probeDelayMs: 3000, times: 1 });
   const sent = await refund('demo-late', { orderId: 'ord_1004', amountMinor: 900 }, 0);
   const late = await untilUnknown(sent.body.toolCallId);
   check(['result_unknown', 'reconciling'].includes(late.body.status), `the call is ${late.body.status}`);
-  check(late.body.retryAllowed === false && late.body.mayHaveHappened === true, 'it may have happened, a retry is not allowed');
-  const retry = await call(tokens.operator, 'POST', '/v1/control', { type: 'retry', target: { toolCallId: late.body.toolCallId } });
+  check(
+    late.body.retryAllowed === false && late.body.mayHaveHappened === true,
+    'it may have happened, a retry is not allowed',
+  );
+  const retry = await call(tokens.operator, 'POST', '/v1/control', {
+    type: 'retry',
+    target: { toolCallId: late.body.toolCallId },
+  });
   check(retry.status === 409 && retry.body.code === 'retry_forbidden_result_unknown', 'a retry is refused');
   const settled = await call(tokens.harness, 'GET', `/v1/tool-calls/${late.body.toolCallId}?wait=20`);
   check(settled.body.status === 'completed', `after the look-up the call is ${settled.body.status}`);

@@ -11,7 +11,11 @@ const PROVIDER_PORT = 7412;
 mkdirSync(DATA, { recursive: true, mode: 0o700 });
 const keys = await signingKeys(join(DATA, 'refunds-example-keys'));
 const apiKey = 'example-provider-key';
-const provider = await startProvider({ db: join(DATA, 'refunds-example-provider.sqlite'), port: PROVIDER_PORT, apiKey });
+const provider = await startProvider({
+  db: join(DATA, 'refunds-example-provider.sqlite'),
+  port: PROVIDER_PORT,
+  apiKey,
+});
 const proxy = await startProxy({
   env: { PAYMENTS_KEY: apiKey, COUNTERSIGN_HTTP__PORT: String(PROXY_PORT) },
 }).catch(async (error) => {

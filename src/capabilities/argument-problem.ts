@@ -1,4 +1,5 @@
 import type { DefinedError } from 'ajv/dist/2020.js';
+import { pointerFrom } from '../domain/json/json-pointer.js';
 
 /** What is wrong with one argument. The message says what the schema wants and never what was sent. */
 export interface ArgumentProblem {
@@ -10,6 +11,8 @@ export interface ArgumentProblem {
 export const ARGUMENT_PROBLEMS_MAX = 20;
 
 const LISTED_MAX = 10;
+
+const NOT_DECLARED = 'is not declared by the schema';
 
 /** Names and indexes as people write them; anything else in a name could be a value that slipped into its place. */
 const PLAIN_SEGMENT = /^[A-Za-z0-9_.-]{1,64}$/;
@@ -33,23 +36,17 @@ export function plainPointer(pointer: string): string {
 }
 
 function problemOf(error: DefinedError): ArgumentProblem {
-  const at = (name: string): string =>
-    plainPointer(`${error.instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
-  switch (error.keyword) {
-    case 'required':
-      return { pointer: at(error.params.missingProperty), message: 'is missing' };
-    case 'additionalProperties':
-      return { pointer: at(error.params.additionalProperty), message: 'is not declared by the schema' };
-    case 'unevaluatedProperties':
-      return { pointer: at(error.params.unevaluatedProperty), message: 'is not declared by the schema' };
-    case 'enum':
-      return { pointer: plainPointer(error.instancePath), message: enumMessage(error.params.allowedValues) };
-    case 'propertyNames':
-      return { pointer: plainPointer(error.instancePath), message: 'holds a name that the schema does not allow' };
-    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- every other message of ajv speaks of the schema alone
-    default:
-      return { pointer: plainPointer(error.instancePath), message: error.message ?? 'does not fit the schema' };
-  }
+  const within = (name: string): string => plainPointer(error.instancePath + pointerFrom([name]));
+  const pointer = plainPointer(error.instancePath);
+  if (error.keyword === 'required') return { pointer: within(error.params.missingProperty), message: 'is missing' };
+  if (error.keyword === 'additionalProperties')
+    return { pointer: within(error.params.additionalProperty), message: NOT_DECLARED };
+  if (error.keyword === 'unevaluatedProperties')
+    return { pointer: within(error.params.unevaluatedProperty), message: NOT_DECLARED };
+  if (error.keyword === 'enum') return { pointer, message: enumMessage(error.params.allowedValues) };
+  if (error.keyword === 'propertyNames') return { pointer, message: 'holds a name that the schema does not allow' };
+  // Every other message of ajv speaks of the schema alone.
+  return { pointer, message: error.message ?? 'does not fit the schema' };
 }
 
 function enumMessage(values: readonly unknown[]): string {

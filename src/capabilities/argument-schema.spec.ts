@@ -35,7 +35,10 @@ const NESTED = argumentsOf({
     type: 'object',
     additionalProperties: false,
     default: {},
-    properties: { depth: { type: 'integer', default: 2 }, list: { type: 'array', items: { type: 'string' }, default: [] } },
+    properties: {
+      depth: { type: 'integer', default: 2 },
+      list: { type: 'array', items: { type: 'string' }, default: [] },
+    },
   },
   rows: { type: 'array', items: { type: 'object', properties: { on: { type: 'boolean', default: false } } } },
 });
@@ -53,12 +56,19 @@ describe('effective arguments', () => {
 
   it('are the same whether a default is left out or written out', () => {
     const schema = argumentsOf({ count: { type: 'integer' }, urgent: { type: 'boolean', default: false } });
-    const [implicit, explicit] = [{ count: 3 }, { urgent: false, count: 3 }].map((value) => canonicalJson(effective(schema, value)));
+    const [implicit, explicit] = [{ count: 3 }, { urgent: false, count: 3 }].map((value) =>
+      canonicalJson(effective(schema, value)),
+    );
     expect(implicit).toBe(explicit);
   });
 
   it('never coerce: the text of a number is not a number', () => {
-    const schema = argumentsOf({ count: { type: 'integer' }, on: { type: 'boolean' }, text: { type: 'string' }, list: { type: 'array' } });
+    const schema = argumentsOf({
+      count: { type: 'integer' },
+      on: { type: 'boolean' },
+      text: { type: 'string' },
+      list: { type: 'array' },
+    });
     expect(problems(schema, { count: '3' })).toEqual(['/count must be integer']);
     expect(problems(schema, { count: 3.5 })).toEqual(['/count must be integer']);
     expect(problems(schema, { count: null })).toEqual(['/count must be integer']);
@@ -103,7 +113,10 @@ describe('effective arguments', () => {
       {
         path: fc.string(),
         force: fc.boolean(),
-        options: fc.record({ depth: fc.integer(), list: fc.array(fc.string(), { maxLength: 3 }) }, { requiredKeys: [] }),
+        options: fc.record(
+          { depth: fc.integer(), list: fc.array(fc.string(), { maxLength: 3 }) },
+          { requiredKeys: [] },
+        ),
         rows: fc.array(fc.record({ on: fc.boolean() }, { requiredKeys: [] }), { maxLength: 3 }),
       },
       { requiredKeys: [] },
@@ -126,17 +139,20 @@ describe('effective arguments', () => {
     expect(problems(NESTED, value)).toEqual([' must be an object']);
   });
 
-  it.each(['{"__proto__":{"force":false}}', '{"constructor":{"prototype":{"x":1}}}', '{"rows":[{"a":{"prototype":1}}]}'])(
-    'refuse %s and leave every prototype alone',
-    (json) => {
-      expect(problems(NESTED, JSON.parse(json) as JsonValue)).toEqual([expect.stringContaining('this name is reserved')]);
-      expect(({} as { force?: boolean }).force).toBeUndefined();
-    },
-  );
+  it.each([
+    '{"__proto__":{"force":false}}',
+    '{"constructor":{"prototype":{"x":1}}}',
+    '{"rows":[{"a":{"prototype":1}}]}',
+  ])('refuse %s and leave every prototype alone', (json) => {
+    expect(problems(NESTED, JSON.parse(json) as JsonValue)).toEqual([expect.stringContaining('this name is reserved')]);
+    expect(({} as { force?: boolean }).force).toBeUndefined();
+  });
 
   it('do not take an inherited name for a given one', () => {
     const schema = argumentsOf({ options: { type: 'object', required: ['a'], properties: { a: { type: 'string' } } } });
-    expect(problems(schema, { options: { toString: 'x', valueOf: 1, hasOwnProperty: true } })).toEqual(['/options/a is missing']);
+    expect(problems(schema, { options: { toString: 'x', valueOf: 1, hasOwnProperty: true } })).toEqual([
+      '/options/a is missing',
+    ]);
   });
 
   it('refuse what is nested too deep without running out of stack', () => {
@@ -164,7 +180,16 @@ describe('effective arguments', () => {
       g: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
       h: { not: { type: 'string' } },
     });
-    const value = { a: secret, b: secret, c: secret, d: secret, e: { [`${secret} =`]: secret }, f: [secret, secret], g: secret, h: secret };
+    const value = {
+      a: secret,
+      b: secret,
+      c: secret,
+      d: secret,
+      e: { [`${secret} =`]: secret },
+      f: [secret, secret],
+      g: secret,
+      h: secret,
+    };
     const found = problems(schema, { ...value, [`${secret} ?`]: secret });
     expect(found.length).toBeGreaterThan(8);
     expect(found.join('\n')).not.toContain(secret);
@@ -179,7 +204,9 @@ describe('effective arguments', () => {
   });
 
   it('bound what all patterns together may cost, and refuse rather than let pass', () => {
-    const schema = argumentsOf({ list: { type: 'array', items: { not: { type: 'string', pattern: '(?:a|b)*a(?:a|b){200}c' } } } });
+    const schema = argumentsOf({
+      list: { type: 'array', items: { not: { type: 'string', pattern: '(?:a|b)*a(?:a|b){200}c' } } },
+    });
     const started = performance.now();
     const list = Array.from({ length: 100 }, (_, at) => 'abbaabab'.repeat(500) + String(at));
     expect(problems(schema, { list })).toEqual([' the texts are too long to be checked by the patterns of the schema']);
@@ -189,14 +216,24 @@ describe('effective arguments', () => {
 
   it('find repeated items in linear time, whatever the order of their keys', () => {
     const schema = argumentsOf({ list: { type: 'array', uniqueItems: true, items: { type: 'object' } } });
-    expect(problems(schema, { list: [{ a: 1, b: 2 }, { b: 2, a: 1 }] })).toEqual(['/list must not hold the same item twice']);
+    expect(
+      problems(schema, {
+        list: [
+          { a: 1, b: 2 },
+          { b: 2, a: 1 },
+        ],
+      }),
+    ).toEqual(['/list must not hold the same item twice']);
     const started = performance.now();
     expect(problems(schema, { list: Array.from({ length: 20_000 }, (_, at) => ({ at })) })).toEqual([]);
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
   it('are reached through the capability too', () => {
-    expect(effectiveArguments({ input: NESTED }, { force: false })).toMatchObject({ ok: true, arguments: { force: false } });
+    expect(effectiveArguments({ input: NESTED }, { force: false })).toMatchObject({
+      ok: true,
+      arguments: { force: false },
+    });
   });
 });
 
@@ -230,7 +267,18 @@ describe('an input schema', () => {
     ['items without a list', { type: 'object', items: { type: 'string' } }],
     ['then without if', { then: { type: 'string' } }],
   ])('is refused for %s, which would check nothing', (_, schema) => {
-    expect(wrong({ type: 'object', additionalProperties: false, properties: { x: schema } })).toEqual([expect.stringContaining('strict mode')]);
+    expect(wrong({ type: 'object', additionalProperties: false, properties: { x: schema } })).toEqual([
+      expect.stringContaining('strict mode'),
+    ]);
+  });
+
+  it('may demand one of several arguments', () => {
+    const either = argumentsOf(
+      { a: { type: 'string' }, b: { type: 'string' } },
+      { anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+    );
+    expect(problems(either, { b: 'x' })).toEqual([]);
+    expect(problems(either, {})).toEqual(['/a is missing', '/b is missing', ' must match a schema in anyOf']);
   });
 
   it('is refused for a default that does not fit', () => {
@@ -255,13 +303,21 @@ describe('an input schema', () => {
   });
 
   it('cannot read one value while checking another', () => {
-    const schema = { type: 'object', additionalProperties: false, properties: { a: { type: 'integer', minimum: { $data: '1/b' } }, b: { type: 'integer' } } };
+    const schema = {
+      type: 'object',
+      additionalProperties: false,
+      properties: { a: { type: 'integer', minimum: { $data: '1/b' } }, b: { type: 'integer' } },
+    };
     expect(wrong(schema)).not.toEqual([]);
   });
 });
 
 describe('a result', () => {
-  const schema = resultOf({ type: 'object', required: ['id'], properties: { id: { type: 'string' }, n: { type: 'integer' } } });
+  const schema = resultOf({
+    type: 'object',
+    required: ['id'],
+    properties: { id: { type: 'string' }, n: { type: 'integer' } },
+  });
 
   it('fits or does not, and is never changed', () => {
     const answer = { id: 'x', extra: [1] };

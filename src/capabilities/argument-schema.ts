@@ -69,12 +69,17 @@ function compile(schema: JsonObject, purpose: SchemaPurpose, at: string): Compil
 }
 
 /** `ArgumentSchema.effectiveArguments` of a capability in force. */
-export function effectiveArguments(capability: { readonly input: ArgumentSchema }, value: JsonValue): EffectiveArguments {
+export function effectiveArguments(
+  capability: { readonly input: ArgumentSchema },
+  value: JsonValue,
+): EffectiveArguments {
   return capability.input.effectiveArguments(value);
 }
 
 /** What is wrong with a tool's answer, in one line, or null when it fits the output schema or none is declared. Holds no value of it. */
 export function outputProblem(capability: { readonly output: ResultSchema | null }, value: JsonValue): string | null {
   const checked = capability.output?.checkResult(value) ?? { ok: true };
-  return checked.ok ? null : checked.problems.map(({ pointer, message }) => `${pointer || 'the answer'}: ${message}`).join('; ');
+  return checked.ok
+    ? null
+    : checked.problems.map(({ pointer, message }) => `${pointer || 'the answer'}: ${message}`).join('; ');
 }

@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { resolveBaseUrl } from './base-url.js';
 
-const UPSTREAMS = { payments: 'http://127.0.0.1:7412/', 'shop-2': 'https://shop.example.com/api/v2', bad: 'https://u:p@x.example' };
+const UPSTREAMS = {
+  payments: 'http://127.0.0.1:7412/',
+  'shop-2': 'https://shop.example.com/api/v2',
+  bad: 'https://u:p@x.example',
+};
 
 describe('a base URL', () => {
   it.each([
@@ -46,6 +50,8 @@ describe('a base URL', () => {
   });
 
   it('says that the fault is in the settings where it is', () => {
-    expect(resolveBaseUrl('upstream:bad', UPSTREAMS)).toMatchObject({ message: expect.stringContaining('in the settings') });
+    expect(resolveBaseUrl('upstream:bad', UPSTREAMS)).toMatchObject({
+      message: expect.stringContaining('in the settings'),
+    });
   });
 });

@@ -18,7 +18,9 @@ export function callerKeyProblems(template: string, inputSchema: JsonObject | nu
   const parsed = parseTemplate(template);
   if (!parsed.ok) return [problemAt(AT, parsed.message)];
   const { parts } = parsed;
-  return [...literalMessages(parts), ...placeholderMessages(parts, inputSchema)].map((message) => problemAt(AT, message));
+  return [...literalMessages(parts), ...placeholderMessages(parts, inputSchema)].map((message) =>
+    problemAt(AT, message),
+  );
 }
 
 function* literalMessages(parts: readonly TemplatePart[]): Generator<string> {

@@ -35,7 +35,9 @@ export class CapabilityRegistry {
     const at = reference.indexOf('@');
     const capability = this.byName.get(at === -1 ? reference : reference.slice(0, at));
     if (capability === undefined) return 'capability_unknown';
-    return at === -1 || reference.slice(at + 1) === capability.manifest.version ? capability : 'capability_version_unknown';
+    return at === -1 || reference.slice(at + 1) === capability.manifest.version
+      ? capability
+      : 'capability_version_unknown';
   }
 
   /** In order of name. */
@@ -54,21 +56,33 @@ export async function loadCapabilities(dir: string, surroundings: ManifestSurrou
   for (const file of await manifestFiles(dir, problems)) {
     const text = await readText(join(dir, file));
     if (text === null) {
-      problems.push(`${file}: must be a readable UTF-8 text of at most ${MANIFEST_BYTES_MAX} bytes, without a byte order mark`);
+      problems.push(
+        `${file}: must be a readable UTF-8 text of at most ${MANIFEST_BYTES_MAX} bytes, without a byte order mark`,
+      );
       continue;
     }
     const parsed = parseManifest(text, surroundings);
     if (parsed.ok) loaded.push({ file, capability: capabilityOf(parsed) });
-    else problems.push(...parsed.problems.map(({ line, pointer, message }) => `${file}${line === null ? '' : `:${line}`} ${pointer}: ${message}`));
+    else
+      problems.push(
+        ...parsed.problems.map(
+          ({ line, pointer, message }) => `${file}${line === null ? '' : `:${line}`} ${pointer}: ${message}`,
+        ),
+      );
   }
   problems.push(...repeatedNames(loaded));
   if (problems.length > 0) {
-    throw new CountersignError('invalid_manifest', `The capability manifests have problems:\n${problems.join('\n')}`, { problems });
+    throw new CountersignError('invalid_manifest', `The capability manifests have problems:\n${problems.join('\n')}`, {
+      problems,
+    });
   }
   return new CapabilityRegistry(loaded.map(({ capability }) => capability));
 }
 
-/** SHA-256 of the canonical normalised manifest: what an approver consents to changes with every change of meaning and with nothing else. */
+/**
+ * SHA-256 of the canonical normalised manifest: it changes with every change of meaning, the address of the upstream included, and with
+ * nothing else. So nothing that was judged for one address is ever sent to another.
+ */
 export function manifestDigest(manifest: Manifest): string {
   return jsonDigest(manifest as unknown as JsonObject);
 }
@@ -85,7 +99,10 @@ async function manifestFiles(dir: string, problems: string[]): Promise<readonly 
     problems.push('the folder of the capability manifests cannot be read');
     return [];
   }
-  const files = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name).toSorted();
+  const files = entries
+    .filter((entry) => !entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
   for (const name of files) {
     if (/\.(?:yml|json)$/i.test(name)) problems.push(`${name}: would not be read: manifests end in .yaml`);
   }
@@ -111,7 +128,9 @@ function* repeatedNames(loaded: readonly { file: string; capability: Capability 
     const { name, version } = item.capability.manifest;
     const earlier = first.get(name);
     if (earlier === undefined) first.set(name, item);
-    else if (earlier.capability.manifest.version === version) yield `${item.file} /name: ${earlier.file} has this name and version too`;
-    else yield `${item.file} /name: ${earlier.file} has another version of this name, and one version of a name is in force at a time`;
+    else if (earlier.capability.manifest.version === version)
+      yield `${item.file} /name: ${earlier.file} has this name and version too`;
+    else
+      yield `${item.file} /name: ${earlier.file} has another version of this name, and one version of a name is in force at a time`;
   }
 }

@@ -20,6 +20,11 @@ export class DispatchHandover {
     return true;
   }
 
+  /** Milliseconds until the rate of a capability allows one more; null when only an ended attempt can make room. */
+  waitMs(capability: Capability): number | null {
+    return this.accepting ? this.slots.waitMs(capability.manifest.name) : null;
+  }
+
   giveBack(toolCallId: string): void {
     const slot = this.reserved.get(toolCallId);
     if (slot === undefined) return;

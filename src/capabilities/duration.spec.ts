@@ -57,6 +57,13 @@ describe('duration', () => {
   });
 
   it('writes the largest unit that fits', () => {
-    expect([0, 250, 30_000, 90_000, 7_200_000, DAY_MS].map(durationWord)).toEqual(['0ms', '250ms', '30s', '90s', '2h', '1d']);
+    expect([0, 250, 30_000, 90_000, 7_200_000, DAY_MS].map(durationWord)).toEqual([
+      '0ms',
+      '250ms',
+      '30s',
+      '90s',
+      '2h',
+      '1d',
+    ]);
   });
 });

@@ -4,7 +4,10 @@ import type { Changes } from '../../test/contract/capabilities/manifest-examples
 
 const EXTERNAL: Changes = {
   pending: { status: [202], referenceAt: '/id' },
-  probe: { strategy: 'query_by_external_id', request: { path: '/v1/refunds/{externalRequestId}', query: { key: undefined } } },
+  probe: {
+    strategy: 'query_by_external_id',
+    request: { path: '/v1/refunds/{externalRequestId}', query: { key: undefined } },
+  },
 };
 
 describe('effect rules', () => {
@@ -18,12 +21,18 @@ describe('effect rules', () => {
       { effect: 'opaque', probe: undefined, lateResult: 'callback', pending: { status: [202], referenceAt: '/id' } },
     ],
     ['replay by key', { effect: 'replay_by_key' }],
-    ['idempotent without a key', { effect: 'idempotent', probe: undefined, idempotency: undefined, onAmbiguous: 'handoff' }],
+    [
+      'idempotent without a key',
+      { effect: 'idempotent', probe: undefined, idempotency: undefined, onAmbiguous: 'handoff' },
+    ],
     ['low risk without a word about ambiguity', { risk: 'low', onAmbiguous: undefined }],
     ['a read', READ],
     ['a read by POST', { ...READ, connector: { request: { method: 'POST', path: '/search', body: '{args}' } } }],
     ['polled', { lateResult: 'poll', pending: { status: [202], referenceAt: '/id' } }],
-    ['the key in the path', { idempotency: { header: undefined }, connector: { request: { method: 'PUT', path: '/r/{downstreamKey}' } } }],
+    [
+      'the key in the path',
+      { idempotency: { header: undefined }, connector: { request: { method: 'PUT', path: '/r/{downstreamKey}' } } },
+    ],
   ])('find no contradiction in: %s', (_, changes) => {
     expect(problemsWith(changes)).toEqual([]);
   });
@@ -35,18 +44,28 @@ describe('effect rules', () => {
 
   it('demand a word about ambiguity for opaque effects of every risk', () => {
     for (const risk of ['low', 'medium', 'high', 'critical']) {
-      expect(pointersWith({ risk, effect: 'opaque', probe: undefined, onAmbiguous: undefined })).toEqual(['/onAmbiguous']);
+      expect(pointersWith({ risk, effect: 'opaque', probe: undefined, onAmbiguous: undefined })).toEqual([
+        '/onAmbiguous',
+      ]);
     }
   });
 
   it.each<[string, string, Changes]>([
     ['reconciling with nothing to ask', '/onAmbiguous', { effect: 'opaque', probe: undefined }],
-    ['reconciling by default with nothing to ask', '/onAmbiguous', { effect: 'idempotent', risk: 'low', probe: undefined, onAmbiguous: undefined }],
+    [
+      'reconciling by default with nothing to ask',
+      '/onAmbiguous',
+      { effect: 'idempotent', risk: 'low', probe: undefined, onAmbiguous: undefined },
+    ],
     ['a probe of what cannot be known', '/probe', { effect: 'opaque', onAmbiguous: 'handoff' }],
     ['a probe of a read', '/probe', { ...READ, probe: { strategy: 'query_by_idempotency_key' } }],
     ['probeable without a probe', '/probe', { probe: undefined, onAmbiguous: 'handoff' }],
     ['an effect by GET', '/connector/request/method', { connector: { request: { method: 'GET', body: undefined } } }],
-    ['replay without a place for the key', '/idempotency', { effect: 'replay_by_key', idempotency: { header: undefined } }],
+    [
+      'replay without a place for the key',
+      '/idempotency',
+      { effect: 'replay_by_key', idempotency: { header: undefined } },
+    ],
     [
       'replay without knowing how long the key lives',
       '/idempotency/keyRetention',
@@ -54,7 +73,11 @@ describe('effect rules', () => {
     ],
     ['asking by a key that is not sent', '/idempotency', { idempotency: { header: undefined } }],
     ['a probe that asks by no key', '/probe/request', { probe: { request: { query: { key: 'x' } } } }],
-    ['a probe by reference that asks by none', '/probe/request', { ...EXTERNAL, probe: { strategy: 'query_by_external_id' } }],
+    [
+      'a probe by reference that asks by none',
+      '/probe/request',
+      { ...EXTERNAL, probe: { strategy: 'query_by_external_id' } },
+    ],
     ['a probe by a reference nobody tells', '/pending', { ...EXTERNAL, pending: undefined }],
     ['a probe that writes', '/probe/request/method', { probe: { request: { method: 'POST' } } }],
     ['a probe that deletes', '/probe/request/method', { probe: { request: { method: 'DELETE' } } }],
@@ -68,10 +91,24 @@ describe('effect rules', () => {
     [
       'polling without a probe',
       '/probe',
-      { effect: 'opaque', onAmbiguous: 'handoff', lateResult: 'poll', probe: undefined, pending: { status: [202], referenceAt: '/id' } },
+      {
+        effect: 'opaque',
+        onAmbiguous: 'handoff',
+        lateResult: 'poll',
+        probe: undefined,
+        pending: { status: [202], referenceAt: '/id' },
+      },
     ],
-    ['proof by absence without knowing how long the key lives', '/idempotency/keyRetention', { idempotency: { keyRetention: undefined } }],
-    ['proof by absence after the key is forgotten', '/idempotency/keyRetention', { idempotency: { keyRetention: '10m' } }],
+    [
+      'proof by absence without knowing how long the key lives',
+      '/idempotency/keyRetention',
+      { idempotency: { keyRetention: undefined } },
+    ],
+    [
+      'proof by absence after the key is forgotten',
+      '/idempotency/keyRetention',
+      { idempotency: { keyRetention: '10m' } },
+    ],
     ['proof by absence before the effect can be seen', '/probe/budget', { probe: { budget: '30s' } }],
   ])('refuse %s', (_, pointer, changes) => {
     expect(pointersWith(changes)).toContain(pointer);
@@ -81,8 +118,12 @@ describe('effect rules', () => {
     const times = { timeout: '2s', quiesce: '1s' };
     const probe = { visibilityDelay: '3s', budget: '6s' };
     expect(problemsWith({ ...times, probe, idempotency: { keyRetention: '12s' } })).toEqual([]);
-    expect(problemsWith({ ...times, probe: { ...probe, budget: 5_999 } })).toEqual([expect.stringContaining('at least 6s')]);
-    expect(pointersWith({ ...times, probe, idempotency: { keyRetention: 11_999 } })).toEqual(['/idempotency/keyRetention']);
+    expect(problemsWith({ ...times, probe: { ...probe, budget: 5_999 } })).toEqual([
+      expect.stringContaining('at least 6s'),
+    ]);
+    expect(pointersWith({ ...times, probe, idempotency: { keyRetention: 11_999 } })).toEqual([
+      '/idempotency/keyRetention',
+    ]);
   });
 
   it('say nothing about a key that could not be read', () => {

@@ -23,7 +23,10 @@ function* ambiguityProblems({ effect, risk, onAmbiguous, probe, lateResult }: Ma
   if (effect === undefined || risk === undefined || onAmbiguous === undefined) return;
   const mustSay = effect === 'opaque' || risk === 'high' || risk === 'critical';
   if (onAmbiguous === null && mustSay) {
-    yield problemAt('/onAmbiguous', 'is required for opaque effects and for risk high and critical: reconcile or handoff');
+    yield problemAt(
+      '/onAmbiguous',
+      'is required for opaque effects and for risk high and critical: reconcile or handoff',
+    );
   } else if (
     (onAmbiguous ?? 'reconcile') === 'reconcile' &&
     effect !== 'read_only' &&
@@ -38,11 +41,17 @@ function* ambiguityProblems({ effect, risk, onAmbiguous, probe, lateResult }: Ma
 function* probeNeedProblems({ effect, probe, connector }: ManifestDraft): Generator<PlacedProblem> {
   if (effect === 'probeable' && probe === null) yield problemAt('/probe', 'a probeable effect needs a probe');
   if (effect === 'opaque' && probe) {
-    yield problemAt('/probe', 'nothing can be learnt about an opaque effect: remove the probe, or say effect probeable');
+    yield problemAt(
+      '/probe',
+      'nothing can be learnt about an opaque effect: remove the probe, or say effect probeable',
+    );
   }
   if (effect === 'read_only' && probe) yield problemAt('/probe', 'a read leaves nothing to look up: remove the probe');
   if (effect !== undefined && effect !== 'read_only' && connector?.request.method === 'GET') {
-    yield problemAt('/connector/request/method', 'whatever stands between may repeat a GET: an effect needs another method');
+    yield problemAt(
+      '/connector/request/method',
+      'whatever stands between may repeat a GET: an effect needs another method',
+    );
   }
 }
 
@@ -63,7 +72,10 @@ function* keyProblems({ effect, idempotency, connector, probe }: ManifestDraft):
 
 function* lateResultProblems({ lateResult, pending, probe }: ManifestDraft): Generator<PlacedProblem> {
   if (lateResult !== undefined && lateResult !== 'none' && pending === null) {
-    yield problemAt('/pending', 'a late result needs `pending`: the statuses that announce it and where its reference stands');
+    yield problemAt(
+      '/pending',
+      'a late result needs `pending`: the statuses that announce it and where its reference stands',
+    );
   }
   if (lateResult === 'poll' && probe === null) yield problemAt('/probe', 'polling for a late result needs a probe');
 }
@@ -76,19 +88,24 @@ function* probeProblems({ probe, pending }: ManifestDraft): Generator<PlacedProb
     yield problemAt('/probe/request', 'must ask by {downstreamKey}');
   }
   if (strategy === 'query_by_external_id') {
-    if (!usesPlaceholder(request, 'externalRequestId')) yield problemAt('/probe/request', 'must ask by {externalRequestId}');
-    if (pending === null) yield problemAt('/pending', 'the probe asks by a reference that only a pending answer can tell');
+    if (!usesPlaceholder(request, 'externalRequestId'))
+      yield problemAt('/probe/request', 'must ask by {externalRequestId}');
+    if (pending === null)
+      yield problemAt('/pending', 'the probe asks by a reference that only a pending answer can tell');
   }
   const lists = ['happenedWhen', 'failedWhen', 'pendingWhen'] as const;
   if (statusAt === null) {
     for (const name of lists) {
-      if (probe[name].length > 0) yield problemAt(`/probe/${name}`, 'without statusAt nothing is compared: found is happened');
+      if (probe[name].length > 0)
+        yield problemAt(`/probe/${name}`, 'without statusAt nothing is compared: found is happened');
     }
     return;
   }
-  if (probe.happenedWhen.length === 0) yield problemAt('/probe/happenedWhen', 'with statusAt, name the states that mean it happened');
+  if (probe.happenedWhen.length === 0)
+    yield problemAt('/probe/happenedWhen', 'with statusAt, name the states that mean it happened');
   const words = lists.flatMap((name) => [...new Set(probe[name])]);
-  if (new Set(words).size < words.length) yield problemAt('/probe', 'one state cannot mean two things: the lists overlap');
+  if (new Set(words).size < words.length)
+    yield problemAt('/probe', 'one state cannot mean two things: the lists overlap');
 }
 
 /** Not finding an effect proves something only after every delay and while the provider still knows the key. */
@@ -101,8 +118,14 @@ function* timeProblems({ probe, timeout, quiesce, idempotency }: ManifestDraft):
   }
   if (probe.strategy !== 'query_by_idempotency_key') return;
   if (idempotency.keyRetention === null) {
-    yield problemAt('/idempotency/keyRetention', 'absence is proof only while the provider knows the key: say for how long');
+    yield problemAt(
+      '/idempotency/keyRetention',
+      'absence is proof only while the provider knows the key: say for how long',
+    );
   } else if (idempotency.keyRetention < timeout + quiesce + probe.visibilityDelay + probe.budget) {
-    yield problemAt('/idempotency/keyRetention', 'must outlast timeout + quiesce + visibilityDelay + budget of the probe');
+    yield problemAt(
+      '/idempotency/keyRetention',
+      'must outlast timeout + quiesce + visibilityDelay + budget of the probe',
+    );
   }
 }

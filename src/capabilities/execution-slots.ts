@@ -54,7 +54,8 @@ export class ExecutionSlots {
     const left = this.countOf(slot.capability) - 1;
     if (left === 0) this.countByName.delete(slot.capability);
     else this.countByName.set(slot.capability, left);
-    for (const listener of [...this.listeners]) listener();
+    const listening = [...this.listeners];
+    for (const listener of listening) listener();
   }
 
   /** The slot was not used: nothing was sent, so it does not count against the rate either. */
@@ -81,7 +82,9 @@ export class ExecutionSlots {
   }
 
   counts(): SlotCounts {
-    const byCapability = Object.fromEntries([...this.countByName].toSorted(([left], [right]) => (left < right ? -1 : 1)));
+    const byCapability = Object.fromEntries(
+      [...this.countByName].toSorted(([left], [right]) => (left < right ? -1 : 1)),
+    );
     return { inFlight: this.held.size, maxInFlight: this.maxInFlight, byCapability };
   }
 

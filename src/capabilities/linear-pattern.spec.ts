@@ -77,8 +77,19 @@ describe('linear pattern', () => {
   });
 
   it('agrees with ECMAScript on texts without line ends and odd spaces', () => {
-    const sources = ['^[a-c]{2,4}$', '^(?:ab|c)+$', 'a.b', '^\\w+@\\w+\\.\\w{2,}$', '^-?\\d+(?:\\.\\d+)?$', '[^a-z]', '^a?b*c+$'];
-    const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '@', '.', '-', '1', '_', 'Z', 'é', '😀'), maxLength: 12 });
+    const sources = [
+      '^[a-c]{2,4}$',
+      '^(?:ab|c)+$',
+      'a.b',
+      '^\\w+@\\w+\\.\\w{2,}$',
+      '^-?\\d+(?:\\.\\d+)?$',
+      '[^a-z]',
+      '^a?b*c+$',
+    ];
+    const text = fc.string({
+      unit: fc.constantFrom('a', 'b', 'c', '@', '.', '-', '1', '_', 'Z', 'é', '😀'),
+      maxLength: 12,
+    });
     fc.assert(
       fc.property(fc.constantFrom(...sources), text, (source, subject) => {
         expect(compiled(source).test(subject)).toBe(new RegExp(source, 'u').test(subject));
@@ -94,15 +105,26 @@ describe('an anchored pattern', () => {
     expect(isAnchored(source)).toBe(true);
   });
 
-  it.each(['a', '^a', 'a$', '^a|b$', '^a$|^b$', '^a\\$', '^a\\\\\\$', '^(?:a)|(?:b)$', '(?:^a$)', ''])('is not %p', (source) => {
-    expect(isAnchored(source)).toBe(false);
-  });
+  it.each(['a', '^a', 'a$', '^a|b$', '^a$|^b$', '^a\\$', '^a\\\\\\$', '^(?:a)|(?:b)$', '(?:^a$)', ''])(
+    'is not %p',
+    (source) => {
+      expect(isAnchored(source)).toBe(false);
+    },
+  );
 
   it('matches nothing but whole texts', () => {
     const source = '^(?:du|ls) [a-z.]+$';
     expect(isAnchored(source)).toBe(true);
     const pattern = compiled(source);
-    const chained = ['du . ; wipe x', 'du . && wipe x', 'du . | wipe', 'du .\nwipe x', 'du $(wipe x)', 'du . > x', 'x; du .'];
+    const chained = [
+      'du . ; wipe x',
+      'du . && wipe x',
+      'du . | wipe',
+      'du .\nwipe x',
+      'du $(wipe x)',
+      'du . > x',
+      'x; du .',
+    ];
     expect(chained.filter((text) => pattern.test(text))).toEqual([]);
     expect(pattern.test('du .')).toBe(true);
   });

@@ -4,13 +4,20 @@ import type { Changes } from '../../test/contract/capabilities/manifest-examples
 
 describe('connector rules', () => {
   it('let plain http reach only addresses that are named', () => {
-    expect(problemsWith({ connector: { baseUrl: 'http://example.com' } })).toEqual([expect.stringContaining('public addresses need https')]);
+    expect(problemsWith({ connector: { baseUrl: 'http://example.com' } })).toEqual([
+      expect.stringContaining('public addresses need https'),
+    ]);
     expect(problemsWith({ connector: { baseUrl: 'http://example.com', allowAddresses: ['10.0.0.0/8'] } })).toEqual([]);
   });
 
-  it.each(['metadata', 'public', 'localhost', 'example.com', '10.0.0.0/40', '*', '::/129'])('refuse the address %p', (entry) => {
-    expect(pointersWith({ connector: { allowAddresses: ['loopback', entry] } })).toEqual(['/connector/allowAddresses/1']);
-  });
+  it.each(['metadata', 'public', 'localhost', 'example.com', '10.0.0.0/40', '*', '::/129'])(
+    'refuse the address %p',
+    (entry) => {
+      expect(pointersWith({ connector: { allowAddresses: ['loopback', entry] } })).toEqual([
+        '/connector/allowAddresses/1',
+      ]);
+    },
+  );
 
   it('refuse a credential that the settings do not have', () => {
     expect(problemsWith({ connector: { credential: 'payments' } })).toEqual([]);
@@ -22,18 +29,27 @@ describe('connector rules', () => {
   it('refuse a header that carries the credential', () => {
     const clash = { connector: { credential: 'keyed', request: { headers: { 'X-API-Key': 'x' } } } };
     expect(pointersWith(clash)).toEqual(['/connector/request/headers/X-API-Key']);
-    expect(pointersWith({ connector: { credential: 'keyed' }, idempotency: { header: 'X-Api-Key' } })).toEqual(['/idempotency/header']);
+    expect(pointersWith({ connector: { credential: 'keyed' }, idempotency: { header: 'X-Api-Key' } })).toEqual([
+      '/idempotency/header',
+    ]);
     expect(problemsWith({ connector: { credential: 'payments' }, idempotency: { header: 'X-Api-Key' } })).toEqual([]);
   });
 });
 
 describe('rules about the place of our key', () => {
-  it.each(['Host', 'Authorization', 'Cookie', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Proxy-Authorization', 'Content-Type', 'Accept'])(
-    'refuse the header %s',
-    (header) => {
-      expect(pointersWith({ idempotency: { header } })).toEqual(['/idempotency/header']);
-    },
-  );
+  it.each([
+    'Host',
+    'Authorization',
+    'Cookie',
+    'Content-Length',
+    'Transfer-Encoding',
+    'Connection',
+    'Proxy-Authorization',
+    'Content-Type',
+    'Accept',
+  ])('refuse the header %s', (header) => {
+    expect(pointersWith({ idempotency: { header } })).toEqual(['/idempotency/header']);
+  });
 
   it.each(['a b', 'a:b', '', 'a\r\nb', 'ä'])('refuse the header %p', (header) => {
     expect(pointersWith({ idempotency: { header } })).toEqual(['/idempotency/header']);
@@ -54,17 +70,23 @@ describe('rules about the place of our key', () => {
   });
 
   it('allow an argument beside the fields of a body', () => {
-    expect(problemsWith({ idempotency: { argument: 'key' }, connector: { request: { body: { a: 'x' } } } })).toEqual([]);
+    expect(problemsWith({ idempotency: { argument: 'key' }, connector: { request: { body: { a: 'x' } } } })).toEqual(
+      [],
+    );
     expect(problemsWith({ idempotency: { argument: 'requestId' } })).toEqual([]);
   });
 });
 
 describe("rules about the caller's key", () => {
-  const withTemplate = (callerKeyTemplate: string): readonly string[] => problemsWith({ idempotency: { callerKeyTemplate } });
+  const withTemplate = (callerKeyTemplate: string): readonly string[] =>
+    problemsWith({ idempotency: { callerKeyTemplate } });
 
-  it.each(['refund:{args.orderId}:{intentId}', '{intentId}', 'r/{args.orderId}/{args.amountMinor}/{args.currency}'])('allow %s', (template) => {
-    expect(withTemplate(template)).toEqual([]);
-  });
+  it.each(['refund:{args.orderId}:{intentId}', '{intentId}', 'r/{args.orderId}/{args.amountMinor}/{args.currency}'])(
+    'allow %s',
+    (template) => {
+      expect(withTemplate(template)).toEqual([]);
+    },
+  );
 
   it.each([
     ['refund', 'same key'],
@@ -97,7 +119,9 @@ describe('status rules', () => {
   });
 
   it('refuse one status with two meanings', () => {
-    expect(pointersWith({ definitiveStatus: [404, 429], rejectedBeforeExecutionStatus: [503, 429] })).toEqual(['/definitiveStatus/1']);
+    expect(pointersWith({ definitiveStatus: [404, 429], rejectedBeforeExecutionStatus: [503, 429] })).toEqual([
+      '/definitiveStatus/1',
+    ]);
   });
 
   it.each([199, 300, 404, 500])('refuse %d as a pending answer', (status) => {
@@ -117,20 +141,28 @@ describe('status rules', () => {
 
 describe('pointer rules', () => {
   it('allow what the input schema declares, at any depth', () => {
-    expect(problemsWith({ redact: ['/cardToken', '/customer/email', '/tags/*', '/tags'], personal: ['/customer', '/note'] })).toEqual([]);
+    expect(
+      problemsWith({ redact: ['/cardToken', '/customer/email', '/tags/*', '/tags'], personal: ['/customer', '/note'] }),
+    ).toEqual([]);
   });
 
-  it.each(['/cardtoken', '/customer/phone', '/cardToken/x', '/*/x', '/tags/x'])('refuse %s, which hides nothing', (pointer) => {
-    expect(pointersWith({ redact: ['/note', pointer] })).toEqual(['/redact/1']);
-    expect(pointersWith({ personal: [pointer] })).toEqual(['/personal/0']);
-  });
+  it.each(['/cardtoken', '/customer/phone', '/cardToken/x', '/*/x', '/tags/x'])(
+    'refuse %s, which hides nothing',
+    (pointer) => {
+      expect(pointersWith({ redact: ['/note', pointer] })).toEqual(['/redact/1']);
+      expect(pointersWith({ personal: [pointer] })).toEqual(['/personal/0']);
+    },
+  );
 
   it.each(['', 'cardToken', '/a~2', 5])('refuse %p, which is no pointer to an argument', (pointer) => {
     expect(pointersWith({ redact: [pointer] })).toEqual(['/redact/0']);
   });
 
   it('say nothing about arguments while the input schema has problems of its own', () => {
-    const found = pointersWith({ inputSchema: { properties: { x: { format: 'nope', type: 'string' } } }, redact: ['/missing'] }, SURROUNDINGS);
+    const found = pointersWith(
+      { inputSchema: { properties: { x: { format: 'nope', type: 'string' } } }, redact: ['/missing'] },
+      SURROUNDINGS,
+    );
     expect(found).toEqual(['/inputSchema/properties/x/format']);
   });
 });

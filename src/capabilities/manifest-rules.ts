@@ -39,7 +39,8 @@ export function ruleProblems(
   ];
 }
 
-function* connectorProblems({ connector }: ManifestDraft, surroundings: ManifestSurroundings): Generator<PlacedProblem> {
+function* connectorProblems(draft: ManifestDraft, surroundings: ManifestSurroundings): Generator<PlacedProblem> {
+  const { connector } = draft;
   if (connector === undefined) return;
   const { baseUrl, allowAddresses, credential } = connector;
   const resolved = resolveBaseUrl(baseUrl, surroundings.upstreams);
@@ -49,20 +50,33 @@ function* connectorProblems({ connector }: ManifestDraft, surroundings: Manifest
   }
   for (const [index, entry] of allowAddresses.entries()) {
     if (isAllowEntryValid(entry)) continue;
-    yield problemAt(`/connector/allowAddresses/${index}`, 'must be an address, a CIDR or a class such as loopback or private');
+    yield problemAt(
+      `/connector/allowAddresses/${index}`,
+      'must be an address, a CIDR or a class such as loopback or private',
+    );
   }
   if (credential === null) return;
   if (!Object.hasOwn(surroundings.credentials, credential)) {
     yield problemAt('/connector/credential', 'names a credential that the settings do not list under `credentials`');
     return;
   }
-  const carrier = surroundings.credentials[credential]?.header.toLowerCase();
+  const carrier = credentialHeader(draft, surroundings);
   for (const name of Object.keys(connector.request.headers)) {
-    if (name.toLowerCase() === carrier) yield problemAt(`/connector/request/headers/${name}`, 'this header carries the credential');
+    if (name.toLowerCase() === carrier)
+      yield problemAt(`/connector/request/headers/${name}`, 'this header carries the credential');
   }
 }
 
-function* templateProblems({ connector, probe }: ManifestDraft, inputSchema: JsonObject | null): Generator<PlacedProblem> {
+/** In lower case; null when the manifest names no credential that the settings have. */
+function credentialHeader({ connector }: ManifestDraft, { credentials }: ManifestSurroundings): string | null {
+  const name = connector?.credential ?? null;
+  return name !== null && Object.hasOwn(credentials, name) ? (credentials[name]?.header.toLowerCase() ?? null) : null;
+}
+
+function* templateProblems(
+  { connector, probe }: ManifestDraft,
+  inputSchema: JsonObject | null,
+): Generator<PlacedProblem> {
   if (connector !== undefined) {
     yield* requestProblems(connector.request, { inputSchema, at: '/connector/request', hasExternalRequestId: false });
   }
@@ -72,21 +86,23 @@ function* templateProblems({ connector, probe }: ManifestDraft, inputSchema: Jso
 }
 
 function* keyPlaceProblems(
-  { connector, idempotency }: ManifestDraft,
+  draft: ManifestDraft,
   inputSchema: JsonObject | null,
-  { credentials }: ManifestSurroundings,
+  surroundings: ManifestSurroundings,
 ): Generator<PlacedProblem> {
+  const { connector, idempotency } = draft;
   if (idempotency === undefined) return;
   const { header, argument, callerKeyTemplate } = idempotency;
   if (callerKeyTemplate !== null) yield* callerKeyProblems(callerKeyTemplate, inputSchema);
   if (connector === undefined) return;
   if (header !== null) {
     const taken = new Set(Object.keys(connector.request.headers).map((name) => name.toLowerCase()));
-    const carrier = connector.credential === null ? undefined : credentials[connector.credential]?.header.toLowerCase();
-    if (!checkHeaders({ [header]: 'x' }).ok || ['content-type', 'accept', carrier].includes(header.toLowerCase())) {
+    const others = ['content-type', 'accept', credentialHeader(draft, surroundings)];
+    if (!checkHeaders({ [header]: 'x' }).ok || others.includes(header.toLowerCase())) {
       yield problemAt('/idempotency/header', 'this header has another use');
     }
-    if (taken.has(header.toLowerCase())) yield problemAt('/idempotency/header', 'is set by the headers of the request too');
+    if (taken.has(header.toLowerCase()))
+      yield problemAt('/idempotency/header', 'is set by the headers of the request too');
   }
   if (argument === null) return;
   const { body } = connector.request;
@@ -106,11 +122,16 @@ function* statusProblems(draft: ManifestDraft): Generator<PlacedProblem> {
   const { definitiveStatus, rejectedBeforeExecutionStatus, pending } = draft;
   for (const [key, statuses] of Object.entries({ definitiveStatus, rejectedBeforeExecutionStatus })) {
     for (const [index, status] of (statuses ?? []).entries()) {
-      if (status < 400) yield problemAt(`/${key}/${index}`, 'only 400 to 599 can say that nothing was done: 2xx succeeded, 3xx is never followed');
+      if (status < 400)
+        yield problemAt(
+          `/${key}/${index}`,
+          'only 400 to 599 can say that nothing was done: 2xx succeeded, 3xx is never followed',
+        );
     }
   }
   for (const [index, status] of (pending?.status ?? []).entries()) {
-    if (status < 200 || status > 299) yield problemAt(`/pending/status/${index}`, 'a pending answer has a status from 200 to 299');
+    if (status < 200 || status > 299)
+      yield problemAt(`/pending/status/${index}`, 'a pending answer has a status from 200 to 299');
   }
   const rejected = new Set(rejectedBeforeExecutionStatus);
   for (const [index, status] of (definitiveStatus ?? []).entries()) {
@@ -118,13 +139,19 @@ function* statusProblems(draft: ManifestDraft): Generator<PlacedProblem> {
   }
 }
 
-function* pointerProblems({ redact, personal }: ManifestDraft, inputSchema: JsonObject | null): Generator<PlacedProblem> {
+function* pointerProblems(
+  { redact, personal }: ManifestDraft,
+  inputSchema: JsonObject | null,
+): Generator<PlacedProblem> {
   if (inputSchema === null) return;
   for (const [key, pointers] of Object.entries({ redact, personal })) {
     for (const [index, pointer] of (pointers ?? []).entries()) {
       const path = parsePointer(pointer);
       if (path !== null && mayHaveValueAt(inputSchema, inputSchema, path)) continue;
-      yield problemAt(`/${key}/${index}`, 'names nothing that inputSchema declares (`*` stands for every item or name)');
+      yield problemAt(
+        `/${key}/${index}`,
+        'names nothing that inputSchema declares (`*` stands for every item or name)',
+      );
     }
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DOWNSTREAM_KEY_LENGTH_MIN } from '../domain/digests/digests.js';
 import type { JsonObject, JsonValue } from '../domain/json/json-value.js';
 import { isJsonObject } from '../domain/json/json-value.js';
 import { parsePointer } from '../domain/json/json-pointer.js';
@@ -8,7 +9,8 @@ import { hasHiddenText } from './schema-rules.js';
 
 /** `refund.create`: lower-case words, joined by dots. */
 export const CAPABILITY_NAME = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/;
-export const CAPABILITY_VERSION = /^(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
+export const CAPABILITY_VERSION =
+  /^(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
 /** Node clamps nothing above this: a timer of more than 24.8 days fires at once. */
 const TIMEOUT_MS_MAX = 24 * DAY_MS;
@@ -30,7 +32,10 @@ const duration = (minMs: number, maxMs: number): z.ZodType<number> =>
     const ms = parseDuration(value);
     if (ms !== null && ms >= minMs && ms <= maxMs) return ms;
     const range = `${durationWord(minMs)} to ${durationWord(maxMs)}`;
-    context.addIssue({ code: 'custom', message: `must be a duration such as 500, 30s or 24h (a number is milliseconds), ${range}` });
+    context.addIssue({
+      code: 'custom',
+      message: `must be a duration such as 500, 30s or 24h (a number is milliseconds), ${range}`,
+    });
     return z.NEVER;
   });
 
@@ -43,7 +48,10 @@ const jsonPointer = z
 
 const argumentPointer = jsonPointer.refine((text) => text !== '', 'must name an argument, such as /cardToken');
 
-const jsonObject = z.custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'must be a map: a JSON Schema 2020-12');
+const jsonObject = z.custom<JsonObject>(
+  (value) => isJsonObject(value as JsonValue),
+  'must be a map: a JSON Schema 2020-12',
+);
 
 const statuses = z.array(wholeNumber(100, 599)).max(64);
 const statusList = statuses.readonly();
@@ -76,9 +84,15 @@ const connector = z
 const idempotency = z
   .strictObject({
     header: z.string().regex(HEADER_NAME, 'must be the name of a header').nullable().default(null),
-    argument: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be the name of a top-level field of the body').nullable().default(null),
-    keyLengthMax: wholeNumber(1, 255).default(255),
-    keyRetention: duration(1_000, 3_650 * DAY_MS).nullable().default(null),
+    argument: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be the name of a top-level field of the body')
+      .nullable()
+      .default(null),
+    keyLengthMax: wholeNumber(DOWNSTREAM_KEY_LENGTH_MIN, 255).default(255),
+    keyRetention: duration(1_000, 3_650 * DAY_MS)
+      .nullable()
+      .default(null),
     callerKeyTemplate: z.string().min(1).max(512).nullable().default(null),
   })
   .readonly();
@@ -118,7 +132,11 @@ export const MANIFEST_KEYS = {
   probe: probe.nullable().default(null),
   definitiveStatus: statusList.nullable().default(null),
   rejectedBeforeExecutionStatus: statusList.default([]),
-  pending: z.strictObject({ status: statuses.min(1).readonly(), referenceAt: jsonPointer }).readonly().nullable().default(null),
+  pending: z
+    .strictObject({ status: statuses.min(1).readonly(), referenceAt: jsonPointer })
+    .readonly()
+    .nullable()
+    .default(null),
   timeout: duration(100, TIMEOUT_MS_MAX).default(30_000),
   quiesce: duration(10, 3_600_000).default(5_000),
   onAmbiguous: z.enum(['reconcile', 'handoff']).nullable().default(null),

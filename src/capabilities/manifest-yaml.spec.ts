@@ -17,7 +17,12 @@ function problemsOf(text: string): readonly string[] {
 
 const key = fc.string({ unit: 'binary' }).filter((name) => isWellFormed(name) && name !== '__proto__');
 const { json: exactJson } = fc.letrec<{ json: JsonValue; scalar: JsonValue }>((tie) => ({
-  json: fc.oneof({ maxDepth: 4 }, tie('scalar'), fc.array(tie('json')), fc.dictionary(key, tie('json'), { noNullPrototype: true })),
+  json: fc.oneof(
+    { maxDepth: 4 },
+    tie('scalar'),
+    fc.array(tie('json')),
+    fc.dictionary(key, tie('json'), { noNullPrototype: true }),
+  ),
   scalar: fc.oneof(
     key,
     fc.maxSafeInteger(),
@@ -118,7 +123,10 @@ describe('manifest yaml', () => {
   });
 
   it('names the line of every syntax error', () => {
-    expect(problemsOf('a: 1\nb: "\\q"\nc: "\\q"').map((problem) => problem.slice(0, 8))).toEqual(['2  YAML:', '3  YAML:']);
+    expect(problemsOf('a: 1\nb: "\\q"\nc: "\\q"').map((problem) => problem.slice(0, 8))).toEqual([
+      '2  YAML:',
+      '3  YAML:',
+    ]);
   });
 
   it.each([
@@ -134,9 +142,20 @@ describe('manifest yaml', () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
+  it('allows the depth that schemas need', () => {
+    const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+    expect(problemsOf(nested(64))).toEqual([]);
+    expect(problemsOf(nested(65))).toEqual([expect.stringContaining('nested too deep')]);
+    expect(problemsOf(`a: "${'['.repeat(1_000)}"`)).toEqual([]);
+  });
+
   it('refuses a text that is too large', () => {
-    expect(problemsOf(`a: ${'x'.repeat(MANIFEST_BYTES_MAX)}`)).toEqual([expect.stringContaining('at most 262144 bytes')]);
-    expect(problemsOf(`a: ${'ä'.repeat(MANIFEST_BYTES_MAX / 2)}`)).toEqual([expect.stringContaining('at most 262144 bytes')]);
+    expect(problemsOf(`a: ${'x'.repeat(MANIFEST_BYTES_MAX)}`)).toEqual([
+      expect.stringContaining('at most 262144 bytes'),
+    ]);
+    expect(problemsOf(`a: ${'ä'.repeat(MANIFEST_BYTES_MAX / 2)}`)).toEqual([
+      expect.stringContaining('at most 262144 bytes'),
+    ]);
   });
 
   it('reads thousands of keys in linear time', () => {
@@ -154,7 +173,9 @@ describe('manifest yaml', () => {
   it('tells the line of a place, and of what is around a place that is missing', () => {
     const reading = readManifestYaml('a: 1\nb:\n  c: 2\n  d/e: [x,\n    y]\n');
     if (!reading.ok) throw new Error('refused');
-    expect(['', '/a', '/b', '/b/c', '/b/d~1e/1', '/b/missing', '/nowhere'].map(reading.lineOf)).toEqual([1, 1, 2, 3, 5, 2, 1]);
+    expect(['', '/a', '/b', '/b/c', '/b/d~1e/1', '/b/missing', '/nowhere'].map(reading.lineOf)).toEqual([
+      1, 1, 2, 3, 5, 2, 1,
+    ]);
   });
 
   it('never throws, whatever the text', () => {
@@ -163,7 +184,9 @@ describe('manifest yaml', () => {
         expect(typeof readManifestYaml(text).ok).toBe('boolean');
       }),
     );
-    const yamlish = fc.array(fc.constantFrom('a', ':', ' ', '\n', '-', '[', ']', '{', '}', '"', '&', '*', '!', '|', '#', '?', ',', '%'));
+    const yamlish = fc.array(
+      fc.constantFrom('a', ':', ' ', '\n', '-', '[', ']', '{', '}', '"', '&', '*', '!', '|', '#', '?', ',', '%'),
+    );
     fc.assert(
       fc.property(yamlish, (characters) => {
         expect(typeof readManifestYaml(characters.join('')).ok).toBe('boolean');

@@ -32,7 +32,13 @@ describe('a manifest', () => {
         request: { method: 'POST', path: '/v1/refunds', query: {}, headers: {}, body: '{args}' },
         responseBytesMax: 262_144,
       },
-      idempotency: { header: 'Idempotency-Key', argument: null, keyLengthMax: 255, keyRetentionMs: 86_400_000, callerKeyTemplate: null },
+      idempotency: {
+        header: 'Idempotency-Key',
+        argument: null,
+        keyLengthMax: 255,
+        keyRetentionMs: 86_400_000,
+        callerKeyTemplate: null,
+      },
       probe: { attemptsMax: 12, budgetMs: 600_000, visibilityDelayMs: 1_000, pendingWhen: [], referenceAt: null },
       definitiveStatus: [400, 401, 403, 404, 405, 410, 422],
       rejectedBeforeExecutionStatus: [],
@@ -53,7 +59,9 @@ describe('a manifest', () => {
 
   it('is the same however its durations and headers are spelled', () => {
     const words = manifestWith({ timeout: '2s', quiesce: '1m', connector: { request: { headers: { 'X-A': 'b' } } } });
-    expect(manifestWith({ timeout: 2_000, quiesce: 60_000, connector: { request: { headers: { 'x-a': 'b' } } } })).toEqual(words);
+    expect(
+      manifestWith({ timeout: 2_000, quiesce: 60_000, connector: { request: { headers: { 'x-a': 'b' } } } }),
+    ).toEqual(words);
   });
 
   it('takes the address of an upstream from the settings', () => {
@@ -67,12 +75,19 @@ describe('a manifest', () => {
   });
 
   it('leaves a status that was rejected before execution out of the default definitive ones', () => {
-    expect(manifestWith({ rejectedBeforeExecutionStatus: [422, 429] }).definitiveStatus).toEqual([400, 401, 403, 404, 405, 410]);
+    expect(manifestWith({ rejectedBeforeExecutionStatus: [422, 429] }).definitiveStatus).toEqual([
+      400, 401, 403, 404, 405, 410,
+    ]);
   });
 
-  it.each(['name', 'version', 'title', 'description', 'inputSchema', 'risk', 'effect', 'connector'])('needs %s', (key) => {
-    expect(problemsWith({ [key]: undefined })).toContainEqual(expect.stringMatching(new RegExp(`^/${key}: is missing: `)));
-  });
+  it.each(['name', 'version', 'title', 'description', 'inputSchema', 'risk', 'effect', 'connector'])(
+    'needs %s',
+    (key) => {
+      expect(problemsWith({ [key]: undefined })).toContainEqual(
+        expect.stringMatching(new RegExp(`^/${key}: is missing: `)),
+      );
+    },
+  );
 
   it.each(['cancel', 'lease', 'execution', 'success'])('refuses %s, which this version would ignore', (key) => {
     expect(problemsWith({ [key]: {} })).toEqual([expect.stringContaining(`/${key}: is not supported by this version`)]);
@@ -165,6 +180,13 @@ describe('a manifest', () => {
     expect(pointersWith({ connector })).toContain(pointer);
   });
 
+  it.each([0, 26, 256, 30.5])(
+    'refuses a tool whose keys have at most %p characters: ours would not be unique or not fit',
+    (keyLengthMax) => {
+      expect(pointersWith({ idempotency: { keyLengthMax } })).toEqual(['/idempotency/keyLengthMax']);
+    },
+  );
+
   it('lists every problem at once, each with its place and line, unreadable keys not hiding others', () => {
     const text = [
       'name: Refund Create',
@@ -213,31 +235,44 @@ describe('a manifest', () => {
     const text = manifestText().replace('"minimum": 1', '"minimum": 9007199254740993');
     expect(text).toContain('9007199254740993');
     const parsed = parseManifest(text, SURROUNDINGS);
-    expect(parsed.ok ? [] : parsed.problems.map(({ pointer }) => pointer)).toEqual(['/inputSchema/properties/amountMinor/minimum']);
+    expect(parsed.ok ? [] : parsed.problems.map(({ pointer }) => pointer)).toEqual([
+      '/inputSchema/properties/amountMinor/minimum',
+    ]);
   });
 
   it('never throws, whatever stands in the place of a value', () => {
     const places = [
-      ...['name', 'inputSchema', 'outputSchema', 'connector', 'idempotency', 'probe', 'pending', 'redact', 'timeout', 'definitiveStatus'],
+      'name',
+      'inputSchema',
+      'outputSchema',
+      'connector',
+      'idempotency',
+      'probe',
+      'pending',
+      'redact',
+      'timeout',
+      'definitiveStatus',
     ];
     fc.assert(
       fc.property(fc.constantFrom(...places), fc.jsonValue({ maxDepth: 3 }), (key, value) => {
         expect(typeof parsedManifest({ [key]: value }).ok).toBe('boolean');
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
     const inside = fc.constantFrom('request', 'baseUrl', 'allowAddresses', 'credential');
     fc.assert(
       fc.property(inside, fc.jsonValue({ maxDepth: 3 }), (key, value) => {
         expect(typeof parsedManifest({ connector: { [key]: value } }).ok).toBe('boolean');
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
-        expect(typeof parsedManifest({ inputSchema: { properties: { x: value }, $defs: { d: value } } }).ok).toBe('boolean');
+        expect(typeof parsedManifest({ inputSchema: { properties: { x: value }, $defs: { d: value } } }).ok).toBe(
+          'boolean',
+        );
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

@@ -37,7 +37,8 @@ export function parseManifest(text: string, surroundings: ManifestSurroundings):
     const problems = distinctProblems(found).map((problem) => ({ ...problem, line: reading.lineOf(problem.pointer) }));
     return { ok: false, problems };
   };
-  if (!isJsonObject(reading.value)) return refused([problemAt('', 'a manifest is a map of keys such as name and version')]);
+  if (!isJsonObject(reading.value))
+    return refused([problemAt('', 'a manifest is a map of keys such as name and version')]);
   const problems: PlacedProblem[] = [...keyProblems(reading.value)];
   const draft = readKeys(reading.value, problems);
   const input = draft.inputSchema === undefined ? null : compileArgumentSchema(draft.inputSchema);

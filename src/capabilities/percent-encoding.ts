@@ -3,5 +3,8 @@
  * in a query, and no URL parser changes it. Throws a plain `Error` on half of a surrogate pair.
  */
 export function percentEncoded(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }

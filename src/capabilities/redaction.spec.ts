@@ -13,7 +13,13 @@ function masked(canonical: string): string {
 
 describe('redacted arguments', () => {
   it('show eight digits of a digest in place of what the manifest lists', () => {
-    const args = { orderId: 'o', amountMinor: 5, note: 'hush', tags: ['a', 'b'], customer: { id: 'c', email: 'x@y.z' } };
+    const args = {
+      orderId: 'o',
+      amountMinor: 5,
+      note: 'hush',
+      tags: ['a', 'b'],
+      customer: { id: 'c', email: 'x@y.z' },
+    };
     expect(redactArguments(manifest, args)).toEqual({
       orderId: 'o',
       amountMinor: 5,
@@ -31,7 +37,10 @@ describe('redacted arguments', () => {
 
   it('hide secrets that nobody listed, at any depth', () => {
     const args = {
-      req: { headers: { Authorization: 'Bearer T0KEN-XYZ', Cookie: 's=T0KEN-XYZ' }, list: [{ private_key: 'T0KEN-XYZ' }] },
+      req: {
+        headers: { Authorization: 'Bearer T0KEN-XYZ', Cookie: 's=T0KEN-XYZ' },
+        list: [{ private_key: 'T0KEN-XYZ' }],
+      },
       note: 'T0KEN-XYZ',
       text: '-----BEGIN PRIVATE KEY-----T0KEN-XYZ',
     };
@@ -41,7 +50,9 @@ describe('redacted arguments', () => {
   });
 
   it('depend on the value alone and never on the order of its keys', () => {
-    const [one, other] = [{ password: { a: 1, b: 2 } }, { password: { b: 2, a: 1 } }].map((args) => redactArguments(manifest, args));
+    const [one, other] = [{ password: { a: 1, b: 2 } }, { password: { b: 2, a: 1 } }].map((args) =>
+      redactArguments(manifest, args),
+    );
     expect(one).toEqual(other);
     expect(one).not.toEqual(redactArguments(manifest, { password: { a: 1, b: 3 } }));
   });
@@ -54,10 +65,17 @@ describe('redacted arguments', () => {
   });
 
   it('hold no masked value anywhere, whatever the arguments', () => {
-    const args = fc.dictionary(fc.constantFrom('password', 'token', 'a', 'note'), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true });
+    const args = fc.dictionary(fc.constantFrom('password', 'token', 'a', 'note'), fc.jsonValue({ maxDepth: 2 }), {
+      noNullPrototype: true,
+    });
     fc.assert(
       fc.property(args, fc.uuid(), (around, secret) => {
-        const whole = { ...around, list: [{ apiKey: secret }], note: { deep: [secret] }, password: secret } as JsonObject;
+        const whole = {
+          ...around,
+          list: [{ apiKey: secret }],
+          note: { deep: [secret] },
+          password: secret,
+        } as JsonObject;
         expect(JSON.stringify(redactArguments(manifest, whole))).not.toContain(secret);
         expect(JSON.stringify(redactLeaves(manifest, whole))).not.toContain(secret);
       }),
@@ -77,11 +95,17 @@ describe('redacted leaves', () => {
 
 describe('sensitive pointers', () => {
   it('name each secret by its RFC 6901 pointer', () => {
-    const args = { 'a/b': { 'x~y': { token: 's' } }, list: ['x', { Password: 's' }, 'Bearer abcdefghijklmnopqrst'], credentials: { user: 'u' } };
+    const args = {
+      'a/b': { 'x~y': { token: 's' } },
+      list: ['x', { Password: 's' }, 'Bearer abcdefghijklmnopqrst'],
+      credentials: { user: 'u' },
+    };
     expect(sensitivePointers(args)).toEqual(['/a~1b/x~0y/token', '/list/1/Password', '/list/2', '/credentials']);
   });
 
   it('pass over what holds no secret', () => {
-    expect(sensitivePointers({ token: null, password: '', secret: false, cookie: true, orderId: 'o', pageToken: 'p' })).toEqual([]);
+    expect(
+      sensitivePointers({ token: null, password: '', secret: false, cookie: true, orderId: 'o', pageToken: 'p' }),
+    ).toEqual([]);
   });
 });

@@ -1,16 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { CountersignError } from '../domain/errors/countersign-error.js';
-import type { Actor } from '../domain/events/envelope.js';
-import { Clock } from '../system/clock.js';
-import { IdSource } from '../system/id-source.js';
-import { Store } from '../storage/store.js';
-import { UnitDraft } from '../storage/units/unit-draft.js';
+import { INSTALLATION, UnitDesk } from '../storage/units/unit-desk.js';
 import type { TableRow } from '../storage/rows/tables.js';
 import { CapabilityRegistry } from './capability-registry.js';
 import type { Capability } from './manifest.js';
-
-const BOOT: Actor = { sub: 'countersign' };
-const INSTALLATION = '*';
 
 /**
  * Pins the manifests in force: each `name@version` is recorded with the digest of its definition, once. The same
@@ -19,9 +12,7 @@ const INSTALLATION = '*';
 @Injectable()
 export class CapabilityRegistration {
   constructor(
-    private readonly store: Store,
-    private readonly ids: IdSource,
-    private readonly clock: Clock,
+    private readonly desk: UnitDesk,
     private readonly registry: CapabilityRegistry,
   ) {}
 
@@ -30,11 +21,13 @@ export class CapabilityRegistration {
     const drifted: string[] = [];
     for (const capability of this.registry.list()) {
       const { name, version } = capability.manifest;
-      const pinned = await this.store.read.capabilityVersion(name, version);
+      const pinned = await this.desk.read.capabilityVersion(name, version);
       if (pinned !== null && pinned.manifest_digest !== capability.manifestDigest) drifted.push(capability.id);
     }
     if (drifted.length > 0) {
-      const problems = drifted.map((id) => `${id}: the definition differs from the one recorded; give it a new version`);
+      const problems = drifted.map(
+        (id) => `${id}: the definition differs from the one recorded; give it a new version`,
+      );
       throw new CountersignError('capability_definition_changed', problems.join('\n'), { problems });
     }
     for (const capability of this.registry.list()) await this.pin(capability);
@@ -42,20 +35,12 @@ export class CapabilityRegistration {
 
   private async pin(capability: Capability): Promise<void> {
     const { name, version } = capability.manifest;
-    const current = await this.store.read.capability(name);
+    const current = await this.desk.read.capability(name);
     if (current !== null && current.version === version) return;
-    const now = new Date(this.clock.now()).toISOString();
-    const draft = new UnitDraft(this.ids, {
-      tenant: INSTALLATION,
-      lane: 'govern',
-      actor: BOOT,
-      correlationId: name,
-      occurredAt: now,
-      causationId: null,
-      causeKind: 'external',
-    });
+    const draft = this.desk.beginInstallation(name);
+    const now = draft.context.occurredAt;
     const stream = { kind: 'capability', id: name } as const;
-    const streamVersion = await this.store.read.streamVersion(INSTALLATION, stream);
+    const streamVersion = await this.desk.read.streamVersion(INSTALLATION, stream);
     const payload = {
       capabilityVersion: version,
       manifestDigest: capability.manifestDigest,
@@ -82,6 +67,6 @@ export class CapabilityRegistration {
       updated_at: now,
     };
     draft.write({ op: 'put', table: 'capabilities', row });
-    await this.store.commit(draft.build());
+    await this.desk.commit(draft);
   }
 }

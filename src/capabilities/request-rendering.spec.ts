@@ -12,11 +12,23 @@ import type { RenderedRequest } from './request-rendering.js';
 const ARGS = { orderId: 'ord_1', amountMinor: 1250, currency: 'EUR' };
 const KEY = 'cs_k1';
 
-function render(capability: Capability, args: JsonObject = ARGS, externalRequestId: string | null = null): RenderedRequest {
-  return renderRequest(capability, capability.manifest.connector.request, { args, downstreamKey: KEY, externalRequestId });
+function render(
+  capability: Capability,
+  args: JsonObject = ARGS,
+  externalRequestId: string | null = null,
+): RenderedRequest {
+  return renderRequest(capability, capability.manifest.connector.request, {
+    args,
+    downstreamKey: KEY,
+    externalRequestId,
+  });
 }
 
-function probeOf(capability: Capability, args: JsonObject = ARGS, externalRequestId: string | null = null): RenderedRequest {
+function probeOf(
+  capability: Capability,
+  args: JsonObject = ARGS,
+  externalRequestId: string | null = null,
+): RenderedRequest {
   const { probe } = capability.manifest;
   if (probe === null) throw new Error('no probe');
   return renderRequest(capability, probe.request, { args, downstreamKey: KEY, externalRequestId });
@@ -42,6 +54,16 @@ function refusalOf(run: () => unknown): CountersignError {
     throw error;
   }
   throw new Error('nothing was refused');
+}
+
+/** The URL, or null where the arguments are refused; anything else that is thrown is a defect. */
+function urlOrRefusal(capability: Capability, args: JsonObject): string | null {
+  try {
+    return render(capability, args).url;
+  } catch (error) {
+    if (error instanceof CountersignError && error.code === 'invalid_arguments') return null;
+    throw error;
+  }
 }
 
 describe('a rendered request', () => {
@@ -75,18 +97,25 @@ describe('a rendered request', () => {
       tags: '{args.tags}',
       fixed: [1, true, null, 'x'],
     };
-    expect(bodyOf(render(capabilityWith({ connector: { request: { body } } }), { ...ARGS, tags: ['a', 'b'] }))).toEqual({
-      amount: { value: 1250, unit: 'EUR' },
-      memo: 'order ord_1: 1250 of EUR {exactly}',
-      ref: 'cs_k1',
-      tags: ['a', 'b'],
-      fixed: [1, true, null, 'x'],
-    });
+    expect(bodyOf(render(capabilityWith({ connector: { request: { body } } }), { ...ARGS, tags: ['a', 'b'] }))).toEqual(
+      {
+        amount: { value: 1250, unit: 'EUR' },
+        memo: 'order ord_1: 1250 of EUR {exactly}',
+        ref: 'cs_k1',
+        tags: ['a', 'b'],
+        fixed: [1, true, null, 'x'],
+      },
+    );
   });
 
   it('leaves out fields and parameters whose argument is absent', () => {
     const capability = capabilityWith({
-      connector: { request: { query: { n: '{args.note}', o: '{args.orderId}' }, body: { a: '{args.note}', b: { c: '{args.tags}' } } } },
+      connector: {
+        request: {
+          query: { n: '{args.note}', o: '{args.orderId}' },
+          body: { a: '{args.note}', b: { c: '{args.tags}' } },
+        },
+      },
     });
     const request = render(capability);
     expect(request.url).toBe('https://payments.example.com/api/v1/refunds?o=ord_1');
@@ -94,7 +123,9 @@ describe('a rendered request', () => {
   });
 
   it('keeps braces and templates that stand in values as they are', () => {
-    const capability = capabilityWith({ connector: { request: { body: { a: '{args.orderId}', b: 'x{args.orderId}' } } } });
+    const capability = capabilityWith({
+      connector: { request: { body: { a: '{args.orderId}', b: 'x{args.orderId}' } } },
+    });
     const args = { ...ARGS, orderId: '{args.currency}{{downstreamKey}}${HOME}' };
     expect(bodyOf(render(capability, args))).toEqual({ a: args.orderId, b: `x${args.orderId}` });
   });
@@ -113,7 +144,11 @@ describe('a rendered request', () => {
   });
 
   it('takes headers from the template only', () => {
-    const headers = { Accept: 'application/vnd.api+json', 'Content-Type': 'application/merge-patch+json', 'X-Ref': 'ref-{downstreamKey}' };
+    const headers = {
+      Accept: 'application/vnd.api+json',
+      'Content-Type': 'application/merge-patch+json',
+      'X-Ref': 'ref-{downstreamKey}',
+    };
     const request = render(capabilityWith({ connector: { request: { method: 'PATCH', headers } } }));
     expect(request.headers).toEqual({
       accept: 'application/vnd.api+json',
@@ -123,11 +158,16 @@ describe('a rendered request', () => {
     });
   });
 
-  it.each(['', 'a b', 'k\r\nx: y', 'k\n', 'k\u0000', 'ä', 'k'.repeat(256)])('is never made with the downstream key %p', (downstreamKey) => {
-    const capability = capabilityWith();
-    const variables = { args: ARGS, downstreamKey, externalRequestId: null };
-    expect(() => renderRequest(capability, capability.manifest.connector.request, variables)).toThrow('downstream key');
-  });
+  it.each(['', 'a b', 'k\r\nx: y', 'k\n', 'k\u0000', 'ä', 'k'.repeat(256)])(
+    'is never made with the downstream key %p',
+    (downstreamKey) => {
+      const capability = capabilityWith();
+      const variables = { args: ARGS, downstreamKey, externalRequestId: null };
+      expect(() => renderRequest(capability, capability.manifest.connector.request, variables)).toThrow(
+        'downstream key',
+      );
+    },
+  );
 
   it('is never made with a key longer than the tool takes', () => {
     const capability = capabilityWith({ idempotency: { keyLengthMax: 40 } });
@@ -137,7 +177,9 @@ describe('a rendered request', () => {
 
   it('cannot get a header from an argument, however the argument looks', () => {
     const capability = capabilityWith({
-      connector: { request: { path: '/v1/{args.orderId}', query: { q: '{args.note}' }, headers: { 'X-Fixed': 'fixed' } } },
+      connector: {
+        request: { path: '/v1/{args.orderId}', query: { q: '{args.note}' }, headers: { 'X-Fixed': 'fixed' } },
+      },
     });
     const evil = 'x\r\nAuthorization: Bearer stolen\r\n\r\nGET /admin';
     const request = render(capability, { ...ARGS, note: evil });
@@ -161,9 +203,14 @@ describe('a probe', () => {
   it('asks by the reference of the provider, encoded for its place', () => {
     const capability = capabilityWith({
       pending: { status: [202], referenceAt: '/id' },
-      probe: { strategy: 'query_by_external_id', request: { path: '/v1/refunds/{externalRequestId}', query: { key: undefined } } },
+      probe: {
+        strategy: 'query_by_external_id',
+        request: { path: '/v1/refunds/{externalRequestId}', query: { key: undefined } },
+      },
     });
-    expect(probeOf(capability, ARGS, 'rf/1 ?x#y').url).toBe('https://payments.example.com/api/v1/refunds/rf%2F1%20%3Fx%23y');
+    expect(probeOf(capability, ARGS, 'rf/1 ?x#y').url).toBe(
+      'https://payments.example.com/api/v1/refunds/rf%2F1%20%3Fx%23y',
+    );
     expect(refusalOf(() => probeOf(capability, ARGS, '../admin')).code).toBe('invalid_arguments');
     expect(() => probeOf(capability)).toThrow();
   });
@@ -193,15 +240,27 @@ describe('a path', () => {
     expect(url(orderId)).toBe(`https://payments.example.com/api/v1/orders/${segment}/lines/1250`);
   });
 
-  it.each(['', '.', '..', '../..', 'a/../b', '..\\x', 'x/.', './x', 'a\u0000b', 'a\r\nb', 'a\tb', 'a\u007fb', 'a\u0085b', 'x'.repeat(9_000)])(
-    'refuses %p',
-    (orderId) => {
-      const refusal = refusalOf(() => url(orderId));
-      expect(refusal.code).toBe('invalid_arguments');
-      expect(refusal.details.pointer).toMatch(/^\/arguments(?:\/orderId)?$/);
-      expect(refusalOf(() => renderTarget(capability, { ...ARGS, orderId })).code).toBe('invalid_arguments');
-    },
-  );
+  it.each([
+    '',
+    '.',
+    '..',
+    '../..',
+    'a/../b',
+    '..\\x',
+    'x/.',
+    './x',
+    'a\u0000b',
+    'a\r\nb',
+    'a\tb',
+    'a\u007fb',
+    'a\u0085b',
+    'x'.repeat(9_000),
+  ])('refuses %p', (orderId) => {
+    const refusal = refusalOf(() => url(orderId));
+    expect(refusal.code).toBe('invalid_arguments');
+    expect(refusal.details.pointer).toMatch(/^\/arguments(?:\/orderId)?$/);
+    expect(refusalOf(() => renderTarget(capability, { ...ARGS, orderId })).code).toBe('invalid_arguments');
+  });
 
   it('never repeats the value in a refusal', () => {
     expect(refusalOf(() => url('../S3CRET')).message).not.toContain('S3CRET');
@@ -217,29 +276,58 @@ describe('a path', () => {
   });
 
   it('holds verbs and names around a value', () => {
-    expect(render(reading('/v1/o-{args.orderId}:cancel')).url).toBe('https://payments.example.com/api/v1/o-ord_1:cancel');
+    expect(render(reading('/v1/o-{args.orderId}:cancel')).url).toBe(
+      'https://payments.example.com/api/v1/o-ord_1:cancel',
+    );
   });
 
   it('always keeps origin, base path and shape, whatever the arguments', () => {
-    const both = reading('/v1/{args.orderId}/x/{args.currency}', { query: { q: '{args.note}', 'a b&': 'p{args.orderId}s' } }, {
-      currency: { pattern: undefined },
-    });
+    const both = reading(
+      '/v1/{args.orderId}/x/{args.currency}',
+      { query: { q: '{args.note}', 'a b&': 'p{args.orderId}s' } },
+      {
+        currency: { pattern: undefined },
+      },
+    );
     const text = fc.oneof(
-      { weight: 3, arbitrary: fc.string({ unit: fc.constantFrom('.', '/', '%', '2', 'e', 'f', '?', '#', '@', ';', ' ', 'é', '&', '='), minLength: 1 }) },
+      {
+        weight: 3,
+        arbitrary: fc.string({
+          unit: fc.constantFrom('.', '/', '%', '2', 'e', 'f', '?', '#', '@', ';', ' ', 'é', '&', '='),
+          minLength: 1,
+        }),
+      },
       fc.string({ unit: 'binary' }).filter((value) => !/[\ud800-\udfff]/.test(value)),
-      fc.string({ unit: fc.constantFrom('.', '/', '\\', '%', '2', 'e', 'f', '?', '#', '@', ':', ';', ' ', 'a', '\r', '\n', '\0', '&', '=') }),
+      fc.string({
+        unit: fc.constantFrom(
+          '.',
+          '/',
+          '\\',
+          '%',
+          '2',
+          'e',
+          'f',
+          '?',
+          '#',
+          '@',
+          ':',
+          ';',
+          ' ',
+          'a',
+          '\r',
+          '\n',
+          '\0',
+          '&',
+          '=',
+        ),
+      }),
     );
     let rendered = 0;
     fc.assert(
       fc.property(text, text, fc.option(text, { nil: undefined }), (orderId, currency, note) => {
         const args = { ...ARGS, orderId, currency, ...(note === undefined ? {} : { note }) };
-        let target: string;
-        try {
-          target = render(both, args).url;
-        } catch (error) {
-          expect(error).toBeInstanceOf(CountersignError);
-          return;
-        }
+        const target = urlOrRefusal(both, args);
+        if (target === null) return;
         rendered += 1;
         const url = new URL(target);
         expect(url.href).toBe(target);
@@ -247,7 +335,10 @@ describe('a path', () => {
         expect(url.hash + url.username + url.password).toBe('');
         const segments = url.pathname.split('/');
         expect([segments[1], segments[2], segments[4], segments.length]).toEqual(['api', 'v1', 'x', 6]);
-        expect([decodeURIComponent(segments[3] ?? ''), decodeURIComponent(segments[5] ?? '')]).toEqual([orderId, currency]);
+        expect([decodeURIComponent(segments[3] ?? ''), decodeURIComponent(segments[5] ?? '')]).toEqual([
+          orderId,
+          currency,
+        ]);
         expect([...url.searchParams.keys()]).toEqual(note === undefined ? ['a b&'] : ['q', 'a b&']);
         expect(decodeURIComponent(/[?&]a%20b%26=p([^&]*)s$/.exec(target)?.[1] ?? '?')).toBe(orderId);
       }),
@@ -259,7 +350,9 @@ describe('a path', () => {
 
 describe('a target', () => {
   it('is what the request will go to', () => {
-    const capability = capabilityWith({ connector: { request: { path: '/v1/{args.orderId}/refunds', query: { c: '{args.currency}' } } } });
+    const capability = capabilityWith({
+      connector: { request: { path: '/v1/{args.orderId}/refunds', query: { c: '{args.currency}' } } },
+    });
     expect(renderTarget(capability, ARGS)).toEqual({
       connector: 'http',
       method: 'POST',
@@ -271,13 +364,17 @@ describe('a target', () => {
   it('is the same at every time and for every order of keys', () => {
     const capability = capabilityWith({ connector: { request: { query: { n: '{args.note}' } } }, redact: ['/note'] });
     const one = renderTarget(capability, { ...ARGS, note: 'x' });
-    expect(canonicalJson(renderTarget(capability, { note: 'x', currency: 'EUR', amountMinor: 1250, orderId: 'ord_1' }))).toBe(canonicalJson(one));
+    expect(
+      canonicalJson(renderTarget(capability, { note: 'x', currency: 'EUR', amountMinor: 1250, orderId: 'ord_1' })),
+    ).toBe(canonicalJson(one));
     expect(renderTarget(capability, { ...ARGS, note: 'y' })).not.toEqual(one);
   });
 
   it('masks what is redacted, listed or not, and lets our key stand for itself', () => {
     const capability = capabilityWith({
-      connector: { request: { query: { n: '{args.note}', t: '{args.cardToken}', e: '{args.customer.id}', k: '{downstreamKey}' } } },
+      connector: {
+        request: { query: { n: '{args.note}', t: '{args.cardToken}', e: '{args.customer.id}', k: '{downstreamKey}' } },
+      },
       redact: ['/note', '/customer'],
       inputSchema: { required: ['orderId', 'amountMinor', 'customer'] },
     });
@@ -302,7 +399,9 @@ describe("a caller's key", () => {
   });
 
   it('is visible ASCII, whatever the values', () => {
-    expect(renderCallerKey('r:{args.orderId}:{intentId}', { orderId: 'a:b ü\n' }, 'x y')).toBe('r:a%3Ab%20%C3%BC%0A:x%20y');
+    expect(renderCallerKey('r:{args.orderId}:{intentId}', { orderId: 'a:b ü\n' }, 'x y')).toBe(
+      'r:a%3Ab%20%C3%BC%0A:x%20y',
+    );
   });
 
   it('differs whenever the values do', () => {

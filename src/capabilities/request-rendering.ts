@@ -43,7 +43,11 @@ export interface RenderedTarget extends JsonObject {
  * the places made for the effect. Equal input gives equal bytes. Throws `CountersignError` `invalid_arguments` where a value cannot stand in the path
  * (see `renderUrl`); anything else that cannot be rendered is a broken invariant and a plain `Error`.
  */
-export function renderRequest({ manifest }: Capability, template: RequestTemplate, variables: RequestVariables): RenderedRequest {
+export function renderRequest(
+  { manifest }: Capability,
+  template: RequestTemplate,
+  variables: RequestVariables,
+): RenderedRequest {
   const { connector, idempotency, probe } = manifest;
   const { downstreamKey } = variables;
   if (!KEY.test(downstreamKey) || downstreamKey.length > idempotency.keyLengthMax) {
@@ -82,7 +86,8 @@ export function renderCallerKey(template: string, args: JsonObject, intentId: st
   for (const part of templateParts(template)) {
     if (typeof part === 'string') key += part;
     else if (part.kind === 'argument') key += percentEncoded(argumentText(args, part));
-    else if (part.kind !== 'intentId') throw new Error('a key template of a registered manifest holds what a key cannot have');
+    else if (part.kind !== 'intentId')
+      throw new Error('a key template of a registered manifest holds what a key cannot have');
     else if (intentId === null) return null;
     else key += percentEncoded(intentId);
   }
@@ -107,7 +112,11 @@ function renderHeaders(
 }
 
 /** Undefined when there is no body. */
-function renderBody({ body }: RequestTemplate, { argument }: KeyPlaces, variables: RequestVariables): JsonValue | undefined {
+function renderBody(
+  { body }: RequestTemplate,
+  { argument }: KeyPlaces,
+  variables: RequestVariables,
+): JsonValue | undefined {
   const rendered = body === null ? undefined : renderNode(body, variables);
   if (argument === null) return rendered;
   if (!isJsonObject(rendered) || Object.hasOwn(rendered, argument)) {

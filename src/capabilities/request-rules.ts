@@ -58,7 +58,12 @@ export function requestProblems(request: RequestTemplate, context: RequestContex
 
 /** True when the placeholder stands anywhere in the request. */
 export function usesPlaceholder(request: RequestTemplate, kind: Placeholder['kind']): boolean {
-  const texts = [request.path, ...Object.values(request.query), ...Object.values(request.headers), ...textsIn(request.body)];
+  const texts = [
+    request.path,
+    ...Object.values(request.query),
+    ...Object.values(request.headers),
+    ...textsIn(request.body),
+  ];
   return texts.some((text) => {
     const parsed = parseTemplate(text);
     return parsed.ok && tokens(parsed.parts).some((token) => token.kind === kind);
@@ -88,7 +93,11 @@ function checkPath(path: string, context: RequestContext, say: Say): void {
   if (parts.some((part) => typeof part === 'string' && !PATH_LITERAL.test(part))) {
     say(here, 'holds characters a path cannot have; queries belong into `query`');
   }
-  const segments = parts.map((part) => (typeof part === 'string' ? part : 'x')).join('').split('/').slice(1);
+  const segments = parts
+    .map((part) => (typeof part === 'string' ? part : 'x'))
+    .join('')
+    .split('/')
+    .slice(1);
   if (segments.slice(0, -1).includes('')) say(here, 'must not have empty segments');
   if (segments.some((segment) => segment === '.' || segment === '..')) say(here, 'must not have dot segments');
   for (const token of tokens(parts)) checkTextToken(token, false, context, here, say);
@@ -115,7 +124,12 @@ function checkTextToken(
   }
 }
 
-function isKnownHere(token: Placeholder, context: RequestContext, path: readonly (string | number)[], say: Say): boolean {
+function isKnownHere(
+  token: Placeholder,
+  context: RequestContext,
+  path: readonly (string | number)[],
+  say: Say,
+): boolean {
   if (token.kind === 'intentId') say(path, '{intentId} is for `callerKeyTemplate` only');
   else if (token.kind === 'externalRequestId' && !context.hasExternalRequestId) {
     say(path, '{externalRequestId} is known only to a probe with strategy query_by_external_id');
@@ -141,7 +155,8 @@ function checkRequestHeaders({ headers, body }: RequestTemplate, say: Say): void
     const here = ['headers', name];
     const parts = partsOf(value, here, say);
     for (const token of tokens(parts)) {
-      if (token.kind !== 'downstreamKey') say(here, 'a header holds fixed text and {downstreamKey}, nothing an agent can set');
+      if (token.kind !== 'downstreamKey')
+        say(here, 'a header holds fixed text and {downstreamKey}, nothing an agent can set');
     }
     const sample = parts.map((part) => (typeof part === 'string' ? part : 'x')).join('');
     const checked = checkHeaders({ [name]: sample });
@@ -164,7 +179,8 @@ function checkBody(
 ): void {
   if (typeof template === 'string') return checkBodyText(template, path, absence, context, say);
   if (Array.isArray(template)) {
-    for (const [index, item] of (template as readonly JsonValue[]).entries()) checkBody(item, [...path, index], 'always', context, say);
+    for (const [index, item] of (template as readonly JsonValue[]).entries())
+      checkBody(item, [...path, index], 'always', context, say);
   } else if (isJsonObject(template)) {
     for (const [name, child] of Object.entries(template)) {
       if (/[{}]/.test(name)) say([...path, name], 'the name of a field cannot hold a placeholder');
@@ -189,6 +205,9 @@ function checkBodyText(
   if (whole.kind === 'all_arguments') return;
   const declared = declaredHere(whole, context, path, say);
   if (declared !== null && !declared.isAlwaysPresent && absence === 'always') {
-    say(path, `${placeholderText(whole)} may be absent, and here nothing can be left out: make it required or give it a default`);
+    say(
+      path,
+      `${placeholderText(whole)} may be absent, and here nothing can be left out: make it required or give it a default`,
+    );
   }
 }

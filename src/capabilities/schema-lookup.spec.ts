@@ -44,12 +44,21 @@ describe('a declared argument', () => {
     expect(declaredArgument(SCHEMA, path.split('.'))?.isAlwaysPresent).toBe(isAlwaysPresent);
   });
 
-  it.each(['missing', 'id.x', 'who.missing', 'closed', 'either.pin', 'map.any', 'list.0', 'named.x', 'toString', '__proto__', 'who.constructor'])(
-    '%s is not declared',
-    (path) => {
-      expect(declaredArgument(SCHEMA, path.split('.'))).toBeNull();
-    },
-  );
+  it.each([
+    'missing',
+    'id.x',
+    'who.missing',
+    'closed',
+    'either.pin',
+    'map.any',
+    'list.0',
+    'named.x',
+    'toString',
+    '__proto__',
+    'who.constructor',
+  ])('%s is not declared', (path) => {
+    expect(declaredArgument(SCHEMA, path.split('.'))).toBeNull();
+  });
 
   it('keeps what stands beside a reference', () => {
     expect(declaredArgument(SCHEMA, ['ref'])?.schema).toMatchObject({ type: 'object', description: 'a thing' });
@@ -57,12 +66,15 @@ describe('a declared argument', () => {
 });
 
 describe('a scalar schema', () => {
-  it.each<JsonObject>([{ type: 'string' }, { type: 'integer' }, { type: ['number', 'boolean'] }, { const: 'x' }, { enum: ['a', 1, true] }])(
-    'is %p',
-    (schema) => {
-      expect(isScalarSchema(schema)).toBe(true);
-    },
-  );
+  it.each<JsonObject>([
+    { type: 'string' },
+    { type: 'integer' },
+    { type: ['number', 'boolean'] },
+    { const: 'x' },
+    { enum: ['a', 1, true] },
+  ])('is %p', (schema) => {
+    expect(isScalarSchema(schema)).toBe(true);
+  });
 
   it.each<JsonObject>([
     {},
@@ -104,18 +116,33 @@ describe('a pointer that may name a value', () => {
     expect(mayHaveValueAt(SCHEMA, SCHEMA, path.split('.'))).toBe(true);
   });
 
-  it.each(['missing', 'id.x', 'closed', 'list.secret', 'list.01.secret', 'list.-.secret', 'tuple.1.a', 'either.other', 'map.any.other', 'toString'])(
-    'is not %s',
-    (path) => {
-      expect(mayHaveValueAt(SCHEMA, SCHEMA, path.split('.'))).toBe(false);
-    },
-  );
+  it.each([
+    'missing',
+    'id.x',
+    'closed',
+    'list.secret',
+    'list.01.secret',
+    'list.-.secret',
+    'tuple.1.a',
+    'either.other',
+    'map.any.other',
+    'toString',
+  ])('is not %s', (path) => {
+    expect(mayHaveValueAt(SCHEMA, SCHEMA, path.split('.'))).toBe(false);
+  });
 });
 
 describe('a definition', () => {
   it('is found by a reference into $defs and by nothing else', () => {
     expect(definitionNamed(SCHEMA, '#/$defs/thing')?.name).toBe('thing');
-    for (const reference of ['#/$defs/none', '#/$defs/toString', '#/properties/id', '#', 'x#/$defs/thing', '#/$defs/thing/properties']) {
+    for (const reference of [
+      '#/$defs/none',
+      '#/$defs/toString',
+      '#/properties/id',
+      '#',
+      'x#/$defs/thing',
+      '#/$defs/thing/properties',
+    ]) {
       expect(definitionNamed(SCHEMA, reference)).toBeNull();
     }
   });

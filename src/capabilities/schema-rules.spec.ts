@@ -62,7 +62,9 @@ describe('schema rules', () => {
     'data:application/json,{}',
     '',
   ])('refuse the reference %p: nothing is ever fetched', (reference) => {
-    expect(pointers(property({ $ref: reference }, { $defs: { a: { type: 'string' } } }))).toEqual(['/s/properties/x/$ref']);
+    expect(pointers(property({ $ref: reference }, { $defs: { a: { type: 'string' } } }))).toEqual([
+      '/s/properties/x/$ref',
+    ]);
   });
 
   it('refuse a reference that is no text', () => {
@@ -109,7 +111,10 @@ describe('schema rules', () => {
 
   it('bound what references expand to', () => {
     const doubling = Object.fromEntries(
-      Array.from({ length: 20 }, (_, at) => [`d${at}`, { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] }]),
+      Array.from({ length: 20 }, (_, at) => [
+        `d${at}`,
+        { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] },
+      ]),
     );
     const schema = property({ $ref: '#/$defs/d0' }, { $defs: { ...doubling, d20: { type: 'string' } } });
     const started = performance.now();
@@ -136,7 +141,9 @@ describe('schema rules', () => {
   ])('refuse the pattern %p', (pattern, words) => {
     expect(problems(property({ type: 'string', pattern }))).toEqual([expect.stringContaining(words)]);
     expect(problems({ type: 'string', pattern }, 'result')).toEqual([expect.stringContaining(words)]);
-    expect(problems(property({ type: 'object', patternProperties: { [pattern]: true } }))).toEqual([expect.stringContaining(words)]);
+    expect(problems(property({ type: 'object', patternProperties: { [pattern]: true } }))).toEqual([
+      expect.stringContaining(words),
+    ]);
   });
 
   it('demand that patterns of arguments match whole texts, but not what they forbid or what results hold', () => {
@@ -148,7 +155,9 @@ describe('schema rules', () => {
   });
 
   it('bound the number of patterns', () => {
-    const many = Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`p${at}`, { type: 'string', pattern: '^a$' }]));
+    const many = Object.fromEntries(
+      Array.from({ length: 65 }, (_, at) => [`p${at}`, { type: 'string', pattern: '^a$' }]),
+    );
     expect(problems(root({ properties: many }))).toEqual([expect.stringContaining('at most 64 patterns')]);
   });
 
@@ -161,10 +170,15 @@ describe('schema rules', () => {
     expect(pointers(property({ type: 'number', multipleOf: 5 }))).toEqual([]);
   });
 
-  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'])('refuse the name %s', (name) => {
-    const schema = JSON.parse(`{"type":"object","additionalProperties":false,"properties":{"${name}":{"type":"string"}}}`) as JsonObject;
-    expect(pointers(schema)).toEqual([`/s/properties/${name}`]);
-  });
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'])(
+    'refuse the name %s',
+    (name) => {
+      const schema = JSON.parse(
+        `{"type":"object","additionalProperties":false,"properties":{"${name}":{"type":"string"}}}`,
+      ) as JsonObject;
+      expect(pointers(schema)).toEqual([`/s/properties/${name}`]);
+    },
+  );
 
   it('refuse a required name that could never be given', () => {
     expect(pointers(property({ type: 'string' }, { required: ['x', 'y'] }))).toEqual(['/s/required']);
@@ -176,7 +190,9 @@ describe('schema rules', () => {
     expect(pointers(property({ enum: [{ a: 1 }] }))).toEqual(['/s/properties/x/enum']);
     expect(pointers(property({ const: [1] }))).toEqual(['/s/properties/x/const']);
     expect(pointers(property({ const: null }))).toEqual([]);
-    expect(pointers(property({ enum: Array.from({ length: 1_001 }, (_, at) => at) }))).toEqual(['/s/properties/x/enum']);
+    expect(pointers(property({ enum: Array.from({ length: 1_001 }, (_, at) => at) }))).toEqual([
+      '/s/properties/x/enum',
+    ]);
   });
 
   const withDefault = { type: 'object', properties: { y: { type: 'string', default: 'z' } } };
@@ -193,7 +209,10 @@ describe('schema rules', () => {
     ['contains', property({ type: 'array', contains: withDefault })],
     ['items themselves', property({ type: 'array', items: { type: 'string', default: 'x' } })],
     ['prefixItems themselves', property({ type: 'array', prefixItems: [{ type: 'string', default: 'x' }] })],
-    ['a definition behind a reference', property({ $ref: '#/$defs/d' }, { $defs: { d: { type: 'string', default: 'x' } } })],
+    [
+      'a definition behind a reference',
+      property({ $ref: '#/$defs/d' }, { $defs: { d: { type: 'string', default: 'x' } } }),
+    ],
     ['anyOf through a reference', property({ anyOf: [{ $ref: '#/$defs/d' }] }, { $defs: { d: withDefault } })],
   ])('refuse a default in %s, where it would be lost', (_, schema) => {
     expect(problems(schema)).toContainEqual(expect.stringContaining('a default is filled in only for a property'));
@@ -203,13 +222,18 @@ describe('schema rules', () => {
     ['properties of items', property({ type: 'array', items: withDefault })],
     ['properties of other properties', property({ type: 'object', additionalProperties: withDefault })],
     ['a definition', property({ $ref: '#/$defs/d' }, { $defs: { d: withDefault } })],
-    ['a property beside a reference', property({ $ref: '#/$defs/d', default: 'x' }, { $defs: { d: { type: 'string' } } })],
+    [
+      'a property beside a reference',
+      property({ $ref: '#/$defs/d', default: 'x' }, { $defs: { d: { type: 'string' } } }),
+    ],
   ])('allow a default in %s', (_, schema) => {
     expect(problems(schema)).toEqual([]);
   });
 
   it('refuse every default in a result', () => {
-    expect(pointers({ type: 'object', properties: { x: { type: 'string', default: 'y' } } }, 'result')).toEqual(['/s/properties/x/default']);
+    expect(pointers({ type: 'object', properties: { x: { type: 'string', default: 'y' } } }, 'result')).toEqual([
+      '/s/properties/x/default',
+    ]);
   });
 
   it('refuse descriptions that hide something from the reader', () => {
@@ -224,11 +248,22 @@ describe('schema rules', () => {
     const bad = { type: 'string', format: 'x', pattern: '(', default: 'y', foo: 1 };
     const schema = { properties: { a: { allOf: [{ $ref: '#/$defs/bad' }, { $ref: '#/$defs/bad' }] } }, $defs: { bad } };
     expect(pointers(schema).toSorted()).toEqual(
-      ['/s/type', '/s/additionalProperties', '/s/$defs/bad/format', '/s/$defs/bad/pattern', '/s/$defs/bad/default', '/s/$defs/bad/foo'].toSorted(),
+      [
+        '/s/type',
+        '/s/additionalProperties',
+        '/s/$defs/bad/format',
+        '/s/$defs/bad/pattern',
+        '/s/$defs/bad/default',
+        '/s/$defs/bad/foo',
+      ].toSorted(),
     );
   });
 
   it('refuse what is no schema', () => {
-    expect(pointers(root({ properties: { x: 5, y: null, z: 'string' } }))).toEqual(['/s/properties/x', '/s/properties/y', '/s/properties/z']);
+    expect(pointers(root({ properties: { x: 5, y: null, z: 'string' } }))).toEqual([
+      '/s/properties/x',
+      '/s/properties/y',
+      '/s/properties/z',
+    ]);
   });
 });

@@ -68,12 +68,16 @@ describe('a text that looks like a credential', () => {
     expect(looksLikeCredential(text)).toBe(true);
   });
 
-  it.each(['Bearer of bad news, sadly', 'Bearer short', 'Basic refund of the order', '-----BEGIN PUBLIC KEY-----', '-----BEGIN CERTIFICATE-----', ''])(
-    'is not %p',
-    (text) => {
-      expect(looksLikeCredential(text)).toBe(false);
-    },
-  );
+  it.each([
+    'Bearer of bad news, sadly',
+    'Bearer short',
+    'Basic refund of the order',
+    '-----BEGIN PUBLIC KEY-----',
+    '-----BEGIN CERTIFICATE-----',
+    '',
+  ])('is not %p', (text) => {
+    expect(looksLikeCredential(text)).toBe(false);
+  });
 
   it('is judged in linear time', () => {
     const started = performance.now();

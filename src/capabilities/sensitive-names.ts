@@ -39,7 +39,14 @@ const ENDINGS = [
 ] as const;
 
 /** Names that end like a secret and are none: cursors of lists. */
-const HARMLESS: ReadonlySet<string> = new Set(['continuationtoken', 'cursortoken', 'nextpagetoken', 'nexttoken', 'pagetoken', 'synctoken']);
+const HARMLESS: ReadonlySet<string> = new Set([
+  'continuationtoken',
+  'cursortoken',
+  'nextpagetoken',
+  'nexttoken',
+  'pagetoken',
+  'synctoken',
+]);
 
 /** True when an argument of this name holds a secret in practice, however it is spelled: `private_key`, `Private-Key`, `PRIVATEKEY`. */
 export function isSensitiveName(name: string): boolean {

@@ -41,20 +41,19 @@ export function renderUrl(connector: HttpConnector, request: RequestTemplate, va
   return url;
 }
 
+/** Around its placeholders a registered path has no dot segments, and no value that is let through can make one. */
 function renderPath(path: string, values: TemplateValues): string {
-  const parts = templateParts(path);
-  const rendered = parts.map((part) => (typeof part === 'string' ? part : pathValue(part, values))).join('');
-  if (rendered.split('/').some((segment) => segment === '.' || segment === '..')) {
-    throw refusal(pointerOf(parts.find((part) => typeof part === 'object')), 'makes a dot segment of its place in the path');
-  }
-  return rendered;
+  return templateParts(path)
+    .map((part) => (typeof part === 'string' ? part : pathValue(part, values)))
+    .join('');
 }
 
 function pathValue(token: Placeholder, values: TemplateValues): string {
   const text = textOf(token, values);
   if (text === '') throw refusal(pointerOf(token), 'must not be empty: it is a segment of the path');
   if (DOT_STEP.test(text)) throw refusal(pointerOf(token), 'must not hold dot segments: it is a segment of the path');
-  if (CONTROL.test(text)) throw refusal(pointerOf(token), 'must not hold control characters: it is a segment of the path');
+  if (CONTROL.test(text))
+    throw refusal(pointerOf(token), 'must not hold control characters: it is a segment of the path');
   return percentEncoded(text);
 }
 
@@ -79,10 +78,13 @@ export function textOf(token: Placeholder, values: TemplateValues): string {
   }
 }
 
-function pointerOf(token: TemplatePart | undefined): string {
-  return typeof token === 'object' && token.kind === 'argument' ? pointerFrom(['arguments', ...token.path]) : '/arguments';
+function pointerOf(token: Placeholder): string {
+  return token.kind === 'argument' ? pointerFrom(['arguments', ...token.path]) : '/arguments';
 }
 
 function refusal(pointer: string, message: string): CountersignError {
-  return new CountersignError('invalid_arguments', `${pointer}: ${message}`, { pointer, problems: [`${pointer}: ${message}`] });
+  return new CountersignError('invalid_arguments', `${pointer}: ${message}`, {
+    pointer,
+    problems: [`${pointer}: ${message}`],
+  });
 }

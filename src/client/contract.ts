@@ -6,7 +6,8 @@ import { z } from 'zod';
  */
 
 /** RFC 3339 with an offset, one accepted spelling; anything else is refused whatever the host's time zone. */
-const RFC_3339 = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const RFC_3339 =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 export const timestamp = z
   .string()
@@ -55,7 +56,10 @@ const pauseTarget = z.union([
 ]);
 export type PauseTarget = z.infer<typeof pauseTarget>;
 
-const commandId = z.string().regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters').optional();
+const commandId = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+  .optional();
 
 export const controlBody = z.discriminatedUnion('type', [
   z.strictObject({
@@ -67,8 +71,18 @@ export const controlBody = z.discriminatedUnion('type', [
     reason: words.optional(),
   }),
   z.strictObject({ commandId, type: z.literal('resume_authorized'), reason: words.optional() }),
-  z.strictObject({ commandId, type: z.literal('cancel'), target: z.strictObject({ toolCallId: id }), reason: words.optional() }),
-  z.strictObject({ commandId, type: z.literal('retry'), target: z.strictObject({ toolCallId: id }), reason: words.optional() }),
+  z.strictObject({
+    commandId,
+    type: z.literal('cancel'),
+    target: z.strictObject({ toolCallId: id }),
+    reason: words.optional(),
+  }),
+  z.strictObject({
+    commandId,
+    type: z.literal('retry'),
+    target: z.strictObject({ toolCallId: id }),
+    reason: words.optional(),
+  }),
   z.strictObject({ commandId, type: z.literal('pause'), target: pauseTarget, reason: words.optional() }),
   z.strictObject({ commandId, type: z.literal('unpause'), target: pauseTarget, reason: words.optional() }),
   z.strictObject({ commandId, type: z.literal('reload'), target: z.literal('policies'), reason: words.optional() }),
@@ -104,7 +118,9 @@ export const toolCallListQuery = z.strictObject({
   status: z.union([status, z.literal('needs-reconciliation')]).optional(),
   runId: id.optional(),
   capability: z.string().min(1).max(64).optional(),
-  principal: z.string().min(1).max(512).optional(),
+  /** Subject of the requester; with `agent`, the calls that agent made for them. */
+  principal: z.string().min(1).max(256).optional(),
+  agent: z.string().min(1).max(256).optional(),
   from: timestamp.optional(),
   to: timestamp.optional(),
   limit: z.coerce.number().int().min(1).max(200).optional(),
@@ -159,7 +175,9 @@ export const toolCallRepresentation = z.strictObject({
   resultTruncated: z.boolean(),
   /** The event whose sealed payload holds the result. */
   resultRef: z.string().nullable(),
-  error: z.strictObject({ code: z.string(), effect: z.enum(['none', 'partial', 'full', 'unknown']), message: z.string() }).nullable(),
+  error: z
+    .strictObject({ code: z.string(), effect: z.enum(['none', 'partial', 'full', 'unknown']), message: z.string() })
+    .nullable(),
   mayHaveHappened: z.boolean(),
   retryAllowed: z.boolean(),
   retryReasons: z.array(z.string()),
@@ -215,7 +233,12 @@ export const approvalRepresentation = z.strictObject({
   executeBy: z.string().nullable(),
   needed: z.array(z.strictObject({ group: z.string(), count: z.int(), have: z.int(), notRequester: z.boolean() })),
   votes: z.array(
-    z.strictObject({ sub: z.string(), decision: z.enum(['allow', 'deny']), at: z.string(), reason: z.string().nullable() }),
+    z.strictObject({
+      sub: z.string(),
+      decision: z.enum(['allow', 'deny']),
+      at: z.string(),
+      reason: z.string().nullable(),
+    }),
   ),
   decidedBy: z.array(z.string()).nullable(),
   statusReason: z.string().nullable(),

@@ -46,7 +46,9 @@ export function loadSettings(source: SettingsSource): Settings {
   const parsed = settingsSchema.safeParse(tree);
   if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => describe(issue, tree)));
   if (problems.length > 0 || !parsed.success) {
-    throw new CountersignError('invalid_settings', `settings are not usable:\n  ${problems.join('\n  ')}`, { problems });
+    throw new CountersignError('invalid_settings', `settings are not usable:\n  ${problems.join('\n  ')}`, {
+      problems,
+    });
   }
   return freezeDeep(parsed.data) satisfies WrittenSettings satisfies Settings;
 }
@@ -95,7 +97,9 @@ function describe(issue: z.core.$ZodIssue, tree: Tree): string[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => `${at === '' ? key : `${at}.${key}`}: unknown setting`);
   }
-  const found = kindOf(issue.path.reduce<unknown>((value, key) => (isTree(value) ? value[String(key)] : undefined), tree));
+  const found = kindOf(
+    issue.path.reduce<unknown>((value, key) => (isTree(value) ? value[String(key)] : undefined), tree),
+  );
   if (found === 'nothing') return [`${at}: missing; required: ${expected(issue)}`];
   return [`${at}: found ${found}; required: ${expected(issue)}`];
 }

@@ -5,7 +5,19 @@ const whole = (min: number, max: number) => z.int().min(min).max(max);
 const DAY_MS = 86_400_000;
 
 /** Symmetric algorithms are refused: a verifier must not be able to sign. */
-const ASYMMETRIC = ['Ed25519', 'EdDSA', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'];
+const ASYMMETRIC = [
+  'Ed25519',
+  'EdDSA',
+  'ES256',
+  'ES384',
+  'ES512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'RS256',
+  'RS384',
+  'RS512',
+];
 
 const word = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
@@ -67,7 +79,10 @@ export const settingsSchema = z.strictObject({
     z.strictObject({
       secret: z.string().regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, 'must be env:NAME or file:PATH'),
       header: z.string().regex(/^[a-z0-9-]{1,64}$/),
-      scheme: z.string().regex(/^[A-Za-z]{1,32}$/).nullable(),
+      scheme: z
+        .string()
+        .regex(/^[A-Za-z]{1,32}$/)
+        .nullable(),
     }),
   ),
   upstreams: z.record(z.string().regex(word), z.url({ protocol: /^https?$/ })),

@@ -6,11 +6,9 @@ import type { DomainEvent } from '../domain/events/catalogue.js';
 import { ID_PREFIXES } from '../domain/ids/ids.js';
 import type { JsonObject } from '../domain/json/json-value.js';
 import type { Caller } from '../identity/caller.js';
-import { IdSource } from '../system/id-source.js';
-import { Clock } from '../system/clock.js';
-import { Store } from '../storage/store.js';
 import { GuardFailed } from '../storage/unit.js';
-import { UnitDraft } from '../storage/units/unit-draft.js';
+import { UnitDesk } from '../storage/units/unit-desk.js';
+import type { UnitDraft } from '../storage/units/unit-draft.js';
 
 /** What the issuer of a command gets: where to ask what became of it. */
 export interface Acknowledged {
@@ -37,7 +35,14 @@ export interface About {
 const TRIES_MAX = 3;
 
 /** Not facts about the command: the store or the race failed, and the same command may be sent again. */
-const NOT_RECORDED: readonly ErrorCode[] = ['overloaded', 'store_unavailable', 'durability_failed', 'contended', 'shutting_down', 'internal'];
+const NOT_RECORDED: readonly ErrorCode[] = [
+  'overloaded',
+  'store_unavailable',
+  'durability_failed',
+  'contended',
+  'shutting_down',
+  'internal',
+];
 
 /** Thrown by a command that finds its work already done: it is acknowledged and nothing is recorded. */
 export class AlreadyDone extends Error {
@@ -50,11 +55,7 @@ export class AlreadyDone extends Error {
  */
 @Injectable()
 export class CommandLog {
-  constructor(
-    private readonly store: Store,
-    private readonly ids: IdSource,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly desk: UnitDesk) {}
 
   /**
    * Runs `decideInto` on a draft that begins with `control.accepted`, commits it, and decides again (at most three
@@ -67,17 +68,23 @@ export class CommandLog {
     asked: Asked,
     decideInto: (start: (about: About) => UnitDraft, now: string) => Promise<UnitDraft>,
   ): Promise<Acknowledged> {
-    const commandId = asked.commandId ?? this.ids.next(ID_PREFIXES.command);
+    const commandId = asked.commandId ?? this.desk.newId(ID_PREFIXES.command);
     const requestDigest = jsonDigest({ type: asked.type, target: asked.target, ...asked.details });
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const earlier = await this.earlier(caller, commandId, requestDigest);
       if (earlier !== null) return earlier;
-      const now = new Date(this.clock.now()).toISOString();
-      const fact = { type: asked.type, target: asked.target, issuer: caller.actor as unknown as JsonObject, receivedAt: now, requestDigest };
+      const now = this.desk.now();
+      const fact = {
+        type: asked.type,
+        target: asked.target,
+        issuer: caller.actor as unknown as JsonObject,
+        receivedAt: now,
+        requestDigest,
+      };
       const accepted: DomainEvent = { type: 'control.accepted', payload: fact };
       try {
         const draft = await decideInto((about) => this.begin(caller, commandId, about, accepted, null), now);
-        await this.store.commit(draft.build());
+        await this.desk.commit(draft);
         return { commandId };
       } catch (error) {
         if (error instanceof GuardFailed) continue;
@@ -92,13 +99,13 @@ export class CommandLog {
 
   /** The answer the same command got before; null when it is new. */
   private async earlier(caller: Caller, commandId: string, requestDigest: string): Promise<Acknowledged | null> {
-    const row = await this.store.read.command(caller.tenant, commandId);
+    const row = await this.desk.read.command(caller.tenant, commandId);
     if (row === null) return null;
     if (row.request_digest !== requestDigest || row.issuer !== caller.actor.sub) {
       throw new CountersignError('command_id_conflict', 'this commandId belongs to another command');
     }
     if (row.status === 'accepted') return { commandId };
-    const event = await this.store.read.event(caller.tenant, row.event_id);
+    const event = await this.desk.read.event(caller.tenant, row.event_id);
     const code = row.code as ErrorCode;
     const message = typeof event?.payload['message'] === 'string' ? event.payload['message'] : ERRORS[code].mend;
     const details = (event?.payload['details'] ?? {}) as ErrorDetails;
@@ -106,8 +113,12 @@ export class CommandLog {
   }
 
   private begin(caller: Caller, commandId: string, about: About, event: DomainEvent, code: string | null): UnitDraft {
-    const payload = event.payload as { readonly type: string; readonly receivedAt: string; readonly requestDigest: string };
-    const draft = new UnitDraft(this.ids, {
+    const payload = event.payload as {
+      readonly type: string;
+      readonly receivedAt: string;
+      readonly requestDigest: string;
+    };
+    const draft = this.desk.begin({
       tenant: caller.tenant,
       lane: 'govern',
       actor: caller.actor,
@@ -150,7 +161,7 @@ export class CommandLog {
     };
     const draft = this.begin(caller, commandId, { correlationId: commandId }, event, error.code);
     try {
-      await this.store.commit(draft.build());
+      await this.desk.commit(draft);
     } catch (failure) {
       // The same command raced with itself and the other copy recorded its answer.
       if (!(failure instanceof GuardFailed)) throw failure;

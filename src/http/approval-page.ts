@@ -12,14 +12,21 @@ export function approvalPage(approval: ApprovalRepresentation): string {
     ['Capability', `${approval.capability}@${approval.capabilityVersion}`],
     ['What it does', approval.description],
     ['Risk and effect', `${approval.risk}, ${approval.effect}`],
-    ['Requested by', approval.requester.act === null ? approval.requester.sub : `${approval.requester.act} for ${approval.requester.sub}`],
+    [
+      'Requested by',
+      approval.requester.act === null
+        ? approval.requester.sub
+        : `${approval.requester.act} for ${approval.requester.sub}`,
+    ],
     ['Why people are asked', approval.reasons.join('; ')],
     ['Needed', approval.needed.map(({ group, count, have }) => `${group}: ${have} of ${count}`).join('; ')],
     ['Decide before', approval.decideBy],
     ['Sends to', JSON.stringify(approval.target)],
     ['Digest', approval.digest],
   ];
-  const rows = facts.map(([name, value]) => `<tr><th>${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`).join('\n');
+  const rows = facts
+    .map(([name, value]) => `<tr><th>${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`)
+    .join('\n');
   const note = approval.argumentsEmpty
     ? '<p><strong>The request has no arguments.</strong></p>'
     : text.length > LONG_CHARACTERS

@@ -67,11 +67,7 @@ export class ApprovalsController {
     const decided = await this.commands.execute(
       new DecideApproval(
         caller,
-        approvalId,
-        decision,
-        digest,
-        reason ?? null,
-        versionFrom(headers['if-match']),
+        { approvalId, decision, digest, reason: reason ?? null, expectedVersion: versionFrom(headers['if-match']) },
         commandId ?? headers['idempotency-key'] ?? null,
       ),
     );

@@ -1,7 +1,12 @@
 import { Body, Controller, Get, Headers, Param, Post, Res } from '@nestjs/common';
 import { CommandBus, QueryBus, type Command } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
-import { controlBody, type CommandRepresentation, type ControlBody, type PauseTarget as WireTarget } from '../client/contract.js';
+import {
+  controlBody,
+  type CommandRepresentation,
+  type ControlBody,
+  type PauseTarget as WireTarget,
+} from '../client/contract.js';
 import { CancelToolCall } from '../control/cancel-tool-call/cancel-tool-call.command.js';
 import type { Acknowledged } from '../control/command-log.js';
 import { DecideApproval } from '../control/decide-approval/decide-approval.command.js';
@@ -56,7 +61,17 @@ function commandOf(caller: Caller, body: ControlBody, commandId: string | null):
   const reason = body.reason ?? null;
   switch (body.type) {
     case 'resume':
-      return new DecideApproval(caller, body.target.approvalId, body.decision, body.digest, reason, null, commandId);
+      return new DecideApproval(
+        caller,
+        {
+          approvalId: body.target.approvalId,
+          decision: body.decision,
+          digest: body.digest,
+          reason,
+          expectedVersion: null,
+        },
+        commandId,
+      );
     case 'resume_authorized':
       return new ResumeAuthorized(caller, reason, commandId);
     case 'cancel':
@@ -74,5 +89,7 @@ function commandOf(caller: Caller, body: ControlBody, commandId: string | null):
 function pauseTarget(caller: Caller, target: WireTarget): PauseTarget {
   if (target === 'all') return { kind: 'all', value: '' };
   if (target === 'tenant') return { kind: 'tenant', value: caller.tenant };
-  return 'principal' in target ? { kind: 'principal', value: target.principal } : { kind: 'capability', value: target.capability };
+  return 'principal' in target
+    ? { kind: 'principal', value: target.principal }
+    : { kind: 'capability', value: target.capability };
 }

@@ -16,7 +16,10 @@ export class HealthController {
 
   @Get('readyz')
   @Public()
-  ready(@Res({ passthrough: true }) reply: FastifyReply): { readonly ready: boolean; readonly reasons: readonly string[] } {
+  ready(@Res({ passthrough: true }) reply: FastifyReply): {
+    readonly ready: boolean;
+    readonly reasons: readonly string[];
+  } {
     const reasons = this.readiness.reasons();
     void reply.code(reasons.length === 0 ? 200 : 503);
     return { ready: reasons.length === 0, reasons };

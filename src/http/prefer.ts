@@ -4,7 +4,7 @@ import { CountersignError } from '../domain/errors/countersign-error.js';
 export function preferredWaitMs(header: string | undefined, waitMsMax: number): number {
   if (header === undefined) return 0;
   for (const preference of header.split(',')) {
-    const [name, value] = preference.split(';')[0]!.split('=').map((part) => part.trim());
+    const [name, value] = (preference.split(';')[0] ?? '').split('=').map((part) => part.trim());
     if (name?.toLowerCase() !== 'wait') continue;
     const seconds = Number((value ?? '').replace(/^"(.*)"$/, '$1'));
     if (!Number.isFinite(seconds) || seconds < 0 || value === '' || value === undefined) {

@@ -74,7 +74,9 @@ function asCountersignError(exception: unknown): CountersignError {
     return new CountersignError(FRAMEWORK_CODES[code], ERRORS[FRAMEWORK_CODES[code]].mend);
   }
   const status =
-    exception instanceof HttpException ? exception.getStatus() : (exception as { statusCode?: unknown } | null)?.statusCode;
+    exception instanceof HttpException
+      ? exception.getStatus()
+      : (exception as { statusCode?: unknown } | null)?.statusCode;
   const known = typeof status === 'number' ? STATUS_CODES[status] : undefined;
   if (known !== undefined) return new CountersignError(known, ERRORS[known].mend);
   return new CountersignError('internal', 'the request failed');

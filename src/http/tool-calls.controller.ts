@@ -12,6 +12,7 @@ import { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { JsonObject } from '../domain/json/json-value.js';
 import { checkCallerLabel } from '../domain/ids/caller-names.js';
+import { principalKey } from '../domain/principal.js';
 import { isTerminal, type ToolCallStatus } from '../domain/tool-call/tool-call.state.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
 import type { Caller } from '../identity/caller.js';
@@ -98,7 +99,7 @@ export class ToolCallsController {
         unresolvedOnly: filter.status === 'needs-reconciliation',
         runId: filter.runId ?? null,
         capability: filter.capability ?? null,
-        principal: filter.principal ?? null,
+        principal: principalFilter(filter.principal, filter.agent),
         from: filter.from === undefined ? null : toUtc(filter.from),
         to: filter.to === undefined ? null : toUtc(filter.to),
         limit: Math.min(filter.limit ?? this.settings.limits.pageMax, this.settings.limits.pageMax),
@@ -119,7 +120,12 @@ export class ToolCallsController {
   ): Promise<ToolCallRepresentation> {
     const body = readInput(resolutionBody, input);
     await this.commands.execute(
-      new ResolveHandoff(caller, toolCallId, body.finding, body.evidenceRefs, body.note ?? null, body.commandId ?? null),
+      new ResolveHandoff(
+        caller,
+        toolCallId,
+        { finding: body.finding, evidenceRefs: body.evidenceRefs, note: body.note ?? null },
+        body.commandId ?? null,
+      ),
     );
     return this.show(caller, toolCallId, 0, request, reply);
   }
@@ -155,6 +161,14 @@ function oneKey(header: string | undefined, body: string | undefined): string | 
     });
   }
   return header ?? body ?? null;
+}
+
+function principalFilter(sub: string | undefined, agent: string | undefined): string | null {
+  if (sub === undefined) {
+    if (agent === undefined) return null;
+    throw new CountersignError('invalid_request', 'agent needs principal beside it', { pointer: '/agent' });
+  }
+  return principalKey(agent === undefined ? { sub } : { sub, act: agent });
 }
 
 function runLabel(header: string | undefined): string | null {

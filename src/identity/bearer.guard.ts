@@ -7,7 +7,8 @@ import { TokenVerifier } from './token-verifier.js';
 const ROLES_KEY = 'countersign:roles';
 
 /** The roles of which a caller needs one. Every route names its roles; a route without them is refused to everybody. */
-export const AllowRoles = (...roles: readonly Role[]): MethodDecorator & ClassDecorator => SetMetadata(ROLES_KEY, roles);
+export const AllowRoles = (...roles: readonly Role[]): MethodDecorator & ClassDecorator =>
+  SetMetadata(ROLES_KEY, roles);
 
 const PUBLIC_KEY = 'countersign:public';
 

@@ -31,7 +31,8 @@ export function readClaims(claims: Claims, settings: Settings['identity'], nowMs
   const groups = claims['groups'] === undefined ? [] : readList(claims['groups']);
   if (groups === null) return problem('the claim groups must be a list of names');
   const owner = claims['agent_owner'];
-  if (owner !== undefined && (typeof owner !== 'string' || !SUBJECT.test(owner))) return problem('agent_owner is not a name');
+  if (owner !== undefined && (typeof owner !== 'string' || !SUBJECT.test(owner)))
+    return problem('agent_owner is not a name');
   const isAgent = actor.act !== undefined || roles.includes('harness');
   return {
     ok: true,

@@ -1,32 +1,12 @@
 import type { Settings } from '../config/settings.js';
-import type { EventPayload } from '../domain/events/catalogue.js';
 import { ID_PREFIXES } from '../domain/ids/ids.js';
 import type { JsonObject } from '../domain/json/json-value.js';
 import { principalKey } from '../domain/principal.js';
-import type { Capability } from '../capabilities/manifest.js';
 import { ApprovalInUnit } from '../storage/units/approval-in-unit.js';
 import type { CallInUnit } from '../storage/units/call-in-unit.js';
 import type { UnitDraft } from '../storage/units/unit-draft.js';
 import { composeQuestion } from './approvals/question.js';
-import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
-
-type Phase = EventPayload<'policy.decided'>['phase'];
-
-/** What a judgement is about, besides the call itself. */
-export interface Judged {
-  readonly phase: Phase;
-  readonly request: PolicyRequest;
-  readonly decision: PolicyDecision;
-  readonly capability: Capability;
-  /** Effective arguments, in clear. */
-  readonly args: JsonObject;
-  readonly redacted: readonly string[];
-  readonly target: JsonObject;
-  readonly requesterSubjects: readonly string[];
-  readonly agentReason: string | null;
-  /** ISO 8601. */
-  readonly now: string;
-}
+import type { Judged } from './judged.js';
 
 /**
  * Records what the policy said and what follows at once: an authorization, a denial, or a question to people. The

@@ -6,15 +6,27 @@ import type { Feed } from '../storage/feed.js';
  */
 export class CallWatch {
   private readonly waiting = new Map<string, Set<() => void>>();
+  private closed = false;
 
   constructor(feed: Feed) {
     feed.subscribe('call-watch', ({ unit }) => {
       for (const append of unit.appends) {
         if (append.stream.kind === 'call') this.wake(append.stream.id);
         // An approval's own units (a vote short of its quorum) are news of its call too.
-        else for (const event of append.events) if (event.refs.toolCallId !== undefined) this.wake(event.refs.toolCallId);
+        else
+          for (const event of append.events) if (event.refs.toolCallId !== undefined) this.wake(event.refs.toolCallId);
       }
     });
+  }
+
+  /** The process is stopping: everybody is woken and nobody waits any more. */
+  close(): void {
+    this.closed = true;
+    for (const toolCallId of this.waiting.keys()) this.wake(toolCallId);
+  }
+
+  get isClosed(): boolean {
+    return this.closed;
   }
 
   /** How many calls are being waited for. */

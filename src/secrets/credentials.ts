@@ -53,7 +53,9 @@ export class Credentials {
       this.headers.set(name, new CredentialHeader(credential.header, credential.secret, value));
     }
     if (problems.length > 0) {
-      throw new CountersignError('invalid_settings', `settings are not usable:\n  ${problems.join('\n  ')}`, { problems });
+      throw new CountersignError('invalid_settings', `settings are not usable:\n  ${problems.join('\n  ')}`, {
+        problems,
+      });
     }
     this.scrub = createScrubber(secrets);
   }

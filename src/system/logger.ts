@@ -60,7 +60,10 @@ export function errorName(error: unknown): string {
 function bounded(fields: LogFields): LogFields {
   const out: Record<string, string | number | boolean | null | undefined> = {};
   for (const [name, value] of Object.entries(fields)) {
-    out[name] = typeof value === 'string' && value.length > FIELD_CHARACTERS_MAX ? `${value.slice(0, FIELD_CHARACTERS_MAX)}…` : value;
+    out[name] =
+      typeof value === 'string' && value.length > FIELD_CHARACTERS_MAX
+        ? `${value.slice(0, FIELD_CHARACTERS_MAX)}…`
+        : value;
   }
   return out;
 }

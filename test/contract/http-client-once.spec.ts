@@ -25,7 +25,7 @@ describe('HttpClient writes a request at most once', () => {
   it.each(['GET', 'POST'])('when the connection is closed without a byte after a %s was read', async (method) => {
     const server = await harness.server({ onRequest: ({ socket }) => socket.end() });
     const result = await harness.silence(harness.client(), server.url(), { method });
-    expect(result).toMatchObject({ cause: 'reset', evidence: { bytesWritten: true } });
+    expect(result).toMatchObject({ cause: 'reset', evidence: { bytesWritten: true, headersFlushed: true } });
     await pause(100);
     expect(server.requests).toHaveLength(1);
   });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { createCheckedConnector } from '../../src/egress/checked-connector.js';
 import { EgressFailure } from '../../src/egress/egress-failure.js';
 import { HttpClientHarness, pause, textOf } from './http-client-harness.js';
@@ -152,6 +153,8 @@ describe('HttpClient over TLS', () => {
       });
     }
     expect(server.sockets).toHaveLength(2);
+    const names = server.requests.map(({ socket }) => (socket as TLSSocket).servername);
+    expect(names).toEqual(['upstream.test', 'upstream.test', false]);
   });
 
   it('sends nothing to a peer whose certificate is not trusted', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { performance } from 'node:perf_hooks';
 import { gzipSync } from 'node:zlib';
+import { classifyHttp, DEFAULT_DEFINITIVE_STATUS, type HttpRules } from '../../src/proxy/core/classify-http.js';
 import { HttpClientHarness, pause, textOf } from './http-client-harness.js';
 import { response } from './raw-http-server.js';
 
@@ -304,5 +305,34 @@ describe('HttpClient reports no response', () => {
     expect(JSON.stringify(result)).not.toContain('CANARY');
     const refused = await harness.silence(harness.client(), 'http://CANARY:CANARY@host/', {});
     expect(JSON.stringify(refused)).not.toContain('CANARY');
+  });
+});
+
+describe('HttpClient and the classifier', () => {
+  const rules: HttpRules = {
+    definitiveStatus: DEFAULT_DEFINITIVE_STATUS,
+    rejectedBeforeExecutionStatus: [],
+    validateOutput: null,
+    parseBody: (bytes) => ({ ok: true, value: Buffer.from(bytes).toString() }),
+  };
+
+  it('agree on what an outcome is', async () => {
+    const client = harness.client();
+    const fine = await answering(response(200, 'done'));
+    const rejecting = await answering(response(422));
+    const dropping = await answering('', 'end');
+    const gone = await harness.server();
+    const goneUrl = gone.url();
+    await gone.stop();
+    const outcomes = [];
+    for (const url of [fine.url(), rejecting.url(), dropping.url(), goneUrl]) {
+      outcomes.push(classifyHttp(await harness.send(client, url, { method: 'POST' }), rules));
+    }
+    expect(outcomes).toEqual([
+      { class: 'completed', output: 'done', status: 200, truncated: false },
+      { class: 'rejected', status: 422 },
+      { class: 'unknown', cause: 'reset' },
+      { class: 'not_sent', cause: 'connect_failed' },
+    ]);
   });
 });

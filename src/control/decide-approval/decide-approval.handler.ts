@@ -1,124 +1,115 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CapabilityRegistry } from '../../capabilities/capability-registry.js';
-import { capabilityIsActive } from '../../capabilities/dispatch-plan.js';
-import type { Capability } from '../../capabilities/manifest.js';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
-import { ApprovalExpiry } from '../../policy/approvals/approval-expiry.js';
-import { PolicyService } from '../../policy/policy.service.js';
+import type { Caller } from '../../identity/caller.js';
 import { policyIsCurrent } from '../../policy/policy-guard.js';
-import { Store } from '../../storage/store.js';
+import { Judge } from '../../policy/judge.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { loadApproval, loadCall, type LoadedApproval, type LoadedCall } from '../../storage/units/load.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
-import { CommandLog, AlreadyDone } from '../command-log.js';
-import { DecideApproval } from './decide-approval.command.js';
+import { AlreadyDone, CommandLog } from '../command-log.js';
+import { DecideApproval, type Decision } from './decide-approval.command.js';
+import { LostGround } from './lost-ground.js';
 
 /** Records a person's word, and what it decides, in one unit. It claims nothing about execution. */
 @CommandHandler(DecideApproval)
 export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
   constructor(
-    private readonly store: Store,
+    private readonly desk: UnitDesk,
     private readonly log: CommandLog,
-    private readonly capabilities: CapabilityRegistry,
-    private readonly policy: PolicyService,
-    private readonly expiry: ApprovalExpiry,
+    private readonly gate: CapabilityGate,
+    private readonly judge: Judge,
+    private readonly lostGround: LostGround,
   ) {}
 
-  async execute(command: DecideApproval): Promise<{ readonly approvalId: string; readonly commandId: string }> {
-    const { approvalId, decision, digest, reason } = command;
-    const asked = {
-      type: 'resume',
-      target: { approvalId },
-      details: { decision, digest, reason } satisfies JsonObject,
-      commandId: command.commandId,
-    };
+  async execute({ caller, word, commandId }: DecideApproval): Promise<{ approvalId: string; commandId: string }> {
+    const { approvalId, decision, digest, reason } = word;
+    const details: JsonObject = { decision, digest, reason };
+    const asked = { type: 'resume', target: { approvalId }, details, commandId };
     try {
-      const { commandId } = await this.log.carryOut(command.caller, asked, async (start, now) => {
-        const { approval, call } = await this.load(command);
+      const acknowledged = await this.log.carryOut(caller, asked, async (start, now) => {
+        const { approval, call } = await this.load(caller.tenant, word);
         const about = { correlationId: call.row.tool_call_id, runId: call.row.run_id, sessionId: call.row.session_id };
-        return this.vote(command, approval, call, start(about), now);
+        return this.vote({ caller, word, approval, call, draft: start(about), now });
       });
-      return { approvalId, commandId };
+      return { approvalId, commandId: acknowledged.commandId };
     } catch (error) {
-      if (error instanceof CountersignError && error.code === 'approval_expired') {
-        await this.expiry.expire(command.caller.tenant, approvalId);
-      }
+      if (error instanceof CountersignError) await this.lostGround.follow(error.code, caller.tenant, approvalId);
       throw error;
     }
   }
 
-  private async load(command: DecideApproval): Promise<{ approval: LoadedApproval; call: LoadedCall }> {
-    const { tenant } = command.caller;
-    const approval = await loadApproval(this.store.read, tenant, command.approvalId);
-    const call = approval === null ? null : await loadCall(this.store.read, tenant, approval.row.tool_call_id);
-    if (approval === null || call === null) throw new CountersignError('approval_not_found', 'there is no such approval');
-    if (command.expectedVersion !== null && command.expectedVersion !== approval.row.version) {
+  private async load(tenant: string, word: Decision): Promise<{ approval: LoadedApproval; call: LoadedCall }> {
+    const approval = await loadApproval(this.desk.read, tenant, word.approvalId);
+    const call = approval === null ? null : await loadCall(this.desk.read, tenant, approval.row.tool_call_id);
+    if (approval === null || call === null)
+      throw new CountersignError('approval_not_found', 'there is no such approval');
+    if (word.expectedVersion !== null && word.expectedVersion !== approval.row.version) {
       throw new CountersignError('version_stale', 'the approval has changed since it was read', {
-        approvalId: command.approvalId,
+        approvalId: word.approvalId,
         recordedDecision: approval.row.status,
       });
     }
     return { approval, call };
   }
 
-  private vote(
-    command: DecideApproval,
-    loaded: LoadedApproval,
-    loadedCall: LoadedCall,
-    draft: UnitDraft,
-    now: string,
-  ): UnitDraft {
-    const { caller } = command;
+  private vote({ caller, word, approval: loaded, call: loadedCall, draft, now }: Voting): UnitDraft {
     const approval = new ApprovalInUnit(draft, loaded).do({
       kind: 'vote',
-      voter: { sub: caller.actor.sub, groups: caller.groups, isAgent: caller.isAgent || !caller.roles.includes('approver') },
-      decision: command.decision,
-      consentDigest: command.digest,
-      reason: command.reason,
+      voter: {
+        sub: caller.actor.sub,
+        groups: caller.groups,
+        isAgent: caller.isAgent || !caller.roles.includes('approver'),
+      },
+      decision: word.decision,
+      consentDigest: word.digest,
+      reason: word.reason,
       now,
     });
     if (!approval.changed) throw new AlreadyDone();
-    const { status } = approval.state;
     // A vote that could lead to sending rests on what was asked: the same definition, the same policy, an open run.
-    if (command.decision === 'allow') this.guardConsent(draft, loaded);
+    if (word.decision === 'allow') this.guardConsent(draft, loaded, loadedCall);
     draft.guard(runIsOpen(loaded.row.run_id));
     const call = new CallInUnit(draft, loadedCall);
-    if (approval.state.status === 'granted') {
-      const { executeBy, attempt } = approval.state;
+    const { state } = approval;
+    if (state.status === 'granted') {
+      const { executeBy, attempt } = state;
       call.do({ kind: 'authorize', authorization: { basis: 'approval', executeBy, attempt } });
     }
-    if (status === 'denied') {
-      const reasons = [command.reason === null ? 'denied by an approver' : `denied by an approver: ${command.reason}`];
+    if (state.status === 'denied') {
+      const reasons = [word.reason === null ? 'denied by an approver' : `denied by an approver: ${word.reason}`];
       call.do({ kind: 'deny', denial: { basis: 'approval', reasons } });
     }
     return draft;
   }
 
-  private guardConsent(draft: UnitDraft, { row }: LoadedApproval): void {
-    const capability = this.boundCapability(row);
-    if (row.policy_revision !== this.policy.revision()) {
-      throw new CountersignError('policy_version_changed', 'the policy has changed since the question was asked', {
-        approvalId: row.approval_id,
-      });
+  private guardConsent(draft: UnitDraft, { row }: LoadedApproval, call: LoadedCall): void {
+    const details = { approvalId: row.approval_id };
+    const capability = this.gate.bound(call.state);
+    if (capability === undefined) {
+      throw new CountersignError('capability_version_changed', 'what was asked about is no longer in force', details);
     }
-    draft.guard(capabilityIsActive(capability)).guard(policyIsCurrent(row.policy_revision));
+    if (row.policy_revision !== this.judge.revision()) {
+      throw new CountersignError(
+        'policy_version_changed',
+        'the policy has changed since the question was asked',
+        details,
+      );
+    }
+    for (const guard of this.gate.guards(capability)) if (guard.name === 'capability') draft.guard(guard);
+    draft.guard(policyIsCurrent(row.policy_revision));
   }
+}
 
-  private boundCapability(row: LoadedApproval['row']): Capability {
-    const capability = this.capabilities.get(row.capability);
-    if (capability === undefined || capability.manifest.version !== row.capability_version) {
-      throw new CountersignError('capability_version_changed', 'the version that was asked about is no longer in force', {
-        approvalId: row.approval_id,
-      });
-    }
-    if (capability.manifestDigest !== row.manifest_digest) {
-      throw new CountersignError('capability_definition_changed', 'the definition has changed since the question was asked', {
-        approvalId: row.approval_id,
-      });
-    }
-    return capability;
-  }
+interface Voting {
+  readonly caller: Caller;
+  readonly word: Decision;
+  readonly approval: LoadedApproval;
+  readonly call: LoadedCall;
+  readonly draft: UnitDraft;
+  readonly now: string;
 }

@@ -1,18 +1,15 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CapabilityRegistry } from '../../capabilities/capability-registry.js';
-import { PauseBoard } from '../../capabilities/pause-board.js';
-import { Settings } from '../../config/settings.js';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Caller } from '../../identity/caller.js';
 import type { PolicyRequest } from '../../policy/core/policy-types.js';
-import { PolicyService } from '../../policy/policy.service.js';
-import { Clock } from '../../system/clock.js';
-import { Store } from '../../storage/store.js';
+import { Judge } from '../../policy/judge.js';
 import { GuardFailed } from '../../storage/unit.js';
-import { readIntent, type Intent } from './intent.js';
-import { ProposalUnit } from './proposal-unit.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { IntentReader, type Intent } from './intent-reader.js';
+import { ProposalUnits } from './proposal-units.js';
 import { ProposeToolCall, type Proposal, type Proposed } from './propose-tool-call.command.js';
-import { RunDirectory } from './run-directory.js';
+import type { RunPlace } from './run-directory.js';
 
 const TRIES_MAX = 3;
 
@@ -20,18 +17,15 @@ const TRIES_MAX = 3;
 @CommandHandler(ProposeToolCall)
 export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> {
   constructor(
-    private readonly store: Store,
-    private readonly settings: Settings,
-    private readonly clock: Clock,
-    private readonly capabilities: CapabilityRegistry,
-    private readonly pauses: PauseBoard,
-    private readonly policy: PolicyService,
-    private readonly runs: RunDirectory,
-    private readonly units: ProposalUnit,
+    private readonly desk: UnitDesk,
+    private readonly intents: IntentReader,
+    private readonly gate: CapabilityGate,
+    private readonly judge: Judge,
+    private readonly units: ProposalUnits,
   ) {}
 
   async execute({ caller, proposal }: ProposeToolCall): Promise<Proposed> {
-    const intent = readIntent(caller, proposal, this.capabilities, this.settings);
+    const intent = this.intents.read(caller, proposal);
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const earlier = await this.earlierByKey(caller, intent);
       if (earlier !== null) return earlier;
@@ -44,21 +38,21 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
   /** Null when a guard failed and everything must be looked at again. */
   private async propose(caller: Caller, proposal: Proposal, intent: Intent): Promise<Proposed | null> {
     this.mustNotBePaused(caller, intent);
-    const nowMs = this.clock.now();
+    const nowMs = this.desk.clock.now();
     const now = new Date(nowMs).toISOString();
     if (proposal.executeBefore !== null && proposal.executeBefore <= now) {
       throw new CountersignError('invalid_timestamp', 'executeBefore has passed', { pointer: '/executeBefore' });
     }
-    const place = await this.runs.find(caller, proposal, intent, now);
+    const place = await this.units.runs.find(caller, proposal, intent, now);
     const named = await this.earlierByCallId(caller, proposal, intent, place.runId);
     if (named !== null) return named;
     const ordinal = await this.intentOrdinal(caller, proposal, intent);
     const request = policyRequest(caller, proposal, intent, nowMs);
-    const decision = await this.policy.decide(request);
+    const decision = await this.judge.decide(request);
     const prepared = this.units.prepare({ caller, proposal, intent, place, ordinal, request, decision, nowMs });
     try {
-      await this.store.commit(prepared.unit);
-      this.runs.opened(caller.tenant, intent, place);
+      await this.desk.commit(prepared.draft);
+      this.units.runs.opened(caller.tenant, intent, place);
       return { toolCallId: prepared.toolCallId, replayed: false };
     } catch (error) {
       prepared.abandon();
@@ -68,16 +62,16 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
     }
   }
 
-  private async lookAgain(guard: string, caller: Caller, intent: Intent, place: Parameters<RunDirectory['forget']>[2]): Promise<void> {
-    if (guard === 'run_open' || guard === 'run_label') this.runs.forget(caller.tenant, intent, place);
-    if (guard === 'pauses') await this.pauses.reload();
+  private async lookAgain(guard: string, caller: Caller, intent: Intent, place: RunPlace): Promise<void> {
+    if (guard === 'run_open' || guard === 'run_label') this.units.runs.forget(caller.tenant, intent, place);
+    if (guard === 'pauses') await this.gate.lookAgain();
     if (guard === 'capability') await this.mustNotBeHeld(intent);
   }
 
   private async earlierByKey(caller: Caller, intent: Intent): Promise<Proposed | null> {
     if (intent.keyHash === null) return null;
     const { name } = intent.capability.manifest;
-    const row = await this.store.read.idempotency(caller.tenant, intent.principalKey, name, intent.keyHash);
+    const row = await this.desk.read.idempotency(caller.tenant, intent.principalKey, name, intent.keyHash);
     if (row === null) return null;
     if (row.intent_digest !== intent.intentDigest) {
       throw new CountersignError('idempotency_conflict', 'this key belongs to a call with other arguments', {
@@ -88,9 +82,14 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
   }
 
   /** A callId names one call within a run and turn; across turns it means nothing. */
-  private async earlierByCallId(caller: Caller, proposal: Proposal, intent: Intent, runId: string): Promise<Proposed | null> {
+  private async earlierByCallId(
+    caller: Caller,
+    proposal: Proposal,
+    intent: Intent,
+    runId: string,
+  ): Promise<Proposed | null> {
     if (proposal.callId === null || proposal.turnId === null) return null;
-    const row = await this.store.read.callId(caller.tenant, runId, proposal.turnId, proposal.callId);
+    const row = await this.desk.read.callId(caller.tenant, runId, proposal.turnId, proposal.callId);
     if (row === null) return null;
     if (row.intent_digest !== intent.intentDigest) {
       throw new CountersignError('call_id_conflict', 'this callId named other arguments in the same turn', {
@@ -103,9 +102,9 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
 
   /** The intent guard: an equal, unresolved intent under another key is answered with the call that carries it. */
   private async intentOrdinal(caller: Caller, proposal: Proposal, intent: Intent): Promise<number> {
-    if (intent.capability.manifest.effect === 'read_only') return 0;
-    const { name } = intent.capability.manifest;
-    const open = await this.store.read.openIntents(caller.tenant, intent.principalKey, name, intent.intentDigest);
+    const { name, effect } = intent.capability.manifest;
+    if (effect === 'read_only') return 0;
+    const open = await this.desk.read.openIntents(caller.tenant, intent.principalKey, name, intent.intentDigest);
     const last = open[open.length - 1];
     if (last === undefined) return 0;
     if (!proposal.allowDuplicateIntent) {
@@ -117,16 +116,17 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
   }
 
   private mustNotBePaused(caller: Caller, intent: Intent): void {
-    const { name } = intent.capability.manifest;
-    const pause = this.pauses.find(caller.tenant, intent.principal, name);
+    const pause = this.gate.pauseFor(caller.tenant, intent.principal, intent.capability.manifest.name);
     if (pause === null) return;
     const code = pause.target_kind === 'capability' ? 'capability_paused' : 'paused';
     throw new CountersignError(code, 'calls like this one are paused', { retryAfterSeconds: 10 });
   }
 
   private async mustNotBeHeld(intent: Intent): Promise<void> {
-    const row = await this.store.read.capability(intent.capability.manifest.name);
-    if (row?.state === 'held') throw new CountersignError('capability_held', 'the capability is held', { retryAfterSeconds: 10 });
+    const row = await this.desk.read.capability(intent.capability.manifest.name);
+    if (row?.state === 'held') {
+      throw new CountersignError('capability_held', 'the capability is held', { retryAfterSeconds: 10 });
+    }
     throw new CountersignError('capability_version_changed', 'another definition of the capability is in force');
   }
 }

@@ -3,11 +3,10 @@ import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import { RUN_OPEN_STATUSES, type RunStatus } from '../../domain/run/run.state.js';
 import type { Caller } from '../../identity/caller.js';
-import { IdSource } from '../../system/id-source.js';
-import { Store } from '../../storage/store.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
-import type { Intent } from './intent.js';
+import type { Intent } from './intent-reader.js';
 import type { Proposal } from './propose-tool-call.command.js';
 
 /** The run a call belongs to; `fresh` when it is opened in the unit of the proposal. */
@@ -29,10 +28,7 @@ export class RunDirectory {
   /** Open implicit runs by scope. It only saves a read: the unit guards that the run is open. */
   private readonly remembered = new Map<string, RunPlace>();
 
-  constructor(
-    private readonly store: Store,
-    private readonly ids: IdSource,
-  ) {}
+  constructor(private readonly desk: UnitDesk) {}
 
   async find(caller: Caller, proposal: Proposal, intent: Intent, now: string): Promise<RunPlace> {
     if (proposal.runId !== null) return this.named(caller.tenant, proposal.runId, intent);
@@ -40,19 +36,26 @@ export class RunDirectory {
     const scope = scopeOf(caller.tenant, intent, label);
     const known = this.remembered.get(scope);
     if (known !== undefined) return known;
-    const row = await this.store.read.openRunByLabel(caller.tenant, intent.principalKey, label);
+    const row = await this.desk.read.openRunByLabel(caller.tenant, intent.principalKey, label);
     if (row !== null) {
       this.mustBeOpen(row.status);
       return this.remember(scope, { runId: row.run_id, sessionId: row.session_id, label, fresh: false });
     }
-    const runId = this.ids.next(ID_PREFIXES.run);
+    const runId = this.desk.newId(ID_PREFIXES.run);
     return { runId, sessionId: runId, label, fresh: true };
   }
 
   /** Opens a fresh run in front of the proposal's own events. */
   openIn(draft: UnitDraft, tenant: string, place: RunPlace, intent: Intent, now: string): void {
     if (!place.fresh) return;
-    const facts = { run_id: place.runId, tenant, session_id: place.sessionId, version: 0, created_at: now, updated_at: now };
+    const facts = {
+      run_id: place.runId,
+      tenant,
+      session_id: place.sessionId,
+      version: 0,
+      created_at: now,
+      updated_at: now,
+    };
     const principal = { ...intent.principal };
     new RunInUnit(draft, { state: null, facts }).do({
       kind: 'start',
@@ -70,7 +73,7 @@ export class RunDirectory {
   }
 
   private async named(tenant: string, runId: string, intent: Intent): Promise<RunPlace> {
-    const row = await this.store.read.run(tenant, runId);
+    const row = await this.desk.read.run(tenant, runId);
     if (row === null || row.principal !== intent.principalKey) {
       throw new CountersignError('run_not_found', 'there is no such run of this principal', { pointer: '/runId' });
     }
@@ -92,4 +95,5 @@ export class RunDirectory {
   }
 }
 
-const scopeOf = (tenant: string, intent: Intent, label: string): string => JSON.stringify([tenant, intent.principalKey, label]);
+const scopeOf = (tenant: string, intent: Intent, label: string): string =>
+  JSON.stringify([tenant, intent.principalKey, label]);

@@ -1,10 +1,12 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { PAUSE_REVISION, PauseBoard } from '../../capabilities/pause-board.js';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
+import { PAUSE_REVISION } from '../../capabilities/pause-board.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import { POLICY_SCOPE } from '../../policy/policy-guard.js';
-import { Store } from '../../storage/store.js';
-import { IdSource } from '../../system/id-source.js';
+import type { TableRow } from '../../storage/rows/tables.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { CommandLog, type Acknowledged } from '../command-log.js';
 import { requireOperator } from '../own-call.js';
 import { SetPause, type PauseTarget } from './set-pause.command.js';
@@ -13,10 +15,9 @@ import { SetPause, type PauseTarget } from './set-pause.command.js';
 @CommandHandler(SetPause)
 export class SetPauseHandler implements ICommandHandler<SetPause> {
   constructor(
-    private readonly store: Store,
-    private readonly ids: IdSource,
+    private readonly desk: UnitDesk,
     private readonly log: CommandLog,
-    private readonly pauses: PauseBoard,
+    private readonly gate: CapabilityGate,
   ) {}
 
   async execute(command: SetPause): Promise<Acknowledged> {
@@ -32,10 +33,13 @@ export class SetPauseHandler implements ICommandHandler<SetPause> {
       const tenant = target.kind === 'all' ? POLICY_SCOPE : caller.tenant;
       const existing = await this.existing(tenant, target);
       if (paused && existing) throw new CountersignError('already_paused', 'the target is paused already');
-      if (!paused && !existing) throw new CountersignError('not_paused', 'the target is not paused');
+      const held = !paused && target.kind === 'capability' ? await this.heldCapability(target.value) : null;
+      if (!paused && !existing && held === null) throw new CountersignError('not_paused', 'the target is not paused');
       const draft = start({ correlationId: target.value === '' ? 'all' : target.value });
+      if (held !== null) this.release(draft, held, reason ?? 'released by an operator', now);
+      if (held !== null && !existing) return draft;
       const stream = { kind: 'policy', id: tenant } as const;
-      const version = await this.store.read.streamVersion(tenant, stream);
+      const version = await this.desk.read.streamVersion(tenant, stream);
       const payload = { target: { kind: target.kind, value: target.value }, reason };
       const [eventId] = draft.append(stream, version, [{ type: paused ? 'pause.set' : 'pause.cleared', payload }], {});
       const key = { tenant, target_kind: target.kind, target: target.value };
@@ -45,16 +49,42 @@ export class SetPauseHandler implements ICommandHandler<SetPause> {
       } else {
         draft.write({ op: 'delete', table: 'pauses', where: key });
       }
-      const value = this.ids.next(ID_PREFIXES.unit);
+      const value = this.desk.newId(ID_PREFIXES.unit);
       return draft.write({ op: 'put', table: 'meta', row: { name: PAUSE_REVISION, value } });
     });
     // A proposal of the same client after this answer must already see it.
-    await this.pauses.reload();
+    await this.gate.lookAgain();
     return acknowledged;
   }
 
+  /** A capability that the breaker holds; an operator who unpauses it has looked at it. */
+  private async heldCapability(name: string): Promise<TableRow<'capabilities'> | null> {
+    const row = await this.desk.read.capability(name);
+    return row?.state === 'held' ? row : null;
+  }
+
+  private release(draft: UnitDraft, row: TableRow<'capabilities'>, reason: string, now: string): void {
+    const { name, version, stream_version: streamVersion } = row;
+    const stream = { kind: 'capability', id: name } as const;
+    const event = { type: 'capability.released', payload: { capabilityVersion: version, reason } } as const;
+    const [eventId] = draft.append(
+      stream,
+      streamVersion,
+      [event],
+      { capabilityId: `${name}@${version}` },
+      'control-plane',
+    );
+    draft.write({
+      op: 'set',
+      table: 'capabilities',
+      where: { name, version, stream_version: streamVersion },
+      set: { state: 'active', stream_version: streamVersion + 1, last_event_id: eventId as string, updated_at: now },
+      guard: 'capability',
+    });
+  }
+
   private async existing(tenant: string, target: PauseTarget): Promise<boolean> {
-    const rows = await this.store.read.pauses();
+    const rows = await this.desk.read.pauses();
     return rows.some((row) => row.tenant === tenant && row.target_kind === target.kind && row.target === target.value);
   }
 }

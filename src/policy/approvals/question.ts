@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../domain/json/json-value.js';
 import { redactValue } from '../../domain/redaction/redact.js';
 import { escapeForDisplay } from '../../domain/text/escape-text.js';
 import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
-import type { Judged } from '../judgement.js';
+import type { Judged } from '../judged.js';
 
 export interface AskedCall {
   readonly toolCallId: string;

@@ -22,6 +22,8 @@ type Reading =
   | { readonly kind: 'allow' | 'hard' | 'liftable'; readonly policies: readonly PolicyAnnotations[] }
   | { readonly kind: 'no_permit' };
 
+const IMPOSSIBLE = { kind: 'failed', errors: ['impossible_answer'] } as const;
+
 /**
  * Three answers from a two-valued engine (policy.md, "Three answers"). First the real approval facts; when only forbids
  * that people can lift stand in the way, exactly what they ask for is added to hypothetical facts and evaluated again, at
@@ -87,22 +89,23 @@ function read(
 ): Reading {
   const answer = attempt(evaluate, facts);
   if (answer.kind === 'failed') return answer;
-  if (answer.kind !== 'allow' && answer.kind !== 'deny') return { kind: 'failed', errors: ['impossible_answer'] };
-  const policies = answer.determining.map((id) => annotations.get(id));
-  if (!policies.every((policy) => policy !== undefined))
-    return { kind: 'failed', errors: ['unknown_determining_policy'] };
+  const policies = answer.determining.map((id) => annotations.get(id)).filter((policy) => policy !== undefined);
+  if (policies.length < answer.determining.length) return { kind: 'failed', errors: ['unknown_determining_policy'] };
   const effect = answer.kind === 'allow' ? 'permit' : 'forbid';
-  if (policies.some((policy) => policy.effect !== effect)) return { kind: 'failed', errors: ['impossible_answer'] };
-  if (answer.kind === 'allow') {
-    return policies.length === 0 ? { kind: 'failed', errors: ['impossible_answer'] } : { kind: 'allow', policies };
-  }
+  const believable = policies.every((policy) => policy.effect === effect);
+  if (!believable || (effect === 'permit' && policies.length === 0)) return IMPOSSIBLE;
+  if (effect === 'permit') return { kind: 'allow', policies };
   if (policies.length === 0) return { kind: 'no_permit' };
   return { kind: policies.every(({ ask }) => ask !== null) ? 'liftable' : 'hard', policies };
 }
 
+/** The types promise an answer; a broken engine keeps no promises. */
 function attempt(evaluate: (approvals: ApprovalFacts) => EngineAnswer, facts: ApprovalFacts): EngineAnswer {
   try {
-    return evaluate(facts);
+    const answer = evaluate(facts) as Partial<Record<'kind' | 'determining' | 'errors', unknown>> | null | undefined;
+    const detail = answer?.kind === 'failed' ? answer.errors : answer?.determining;
+    const understood = ['allow', 'deny', 'failed'].includes(answer?.kind as string) && Array.isArray(detail);
+    return understood ? (answer as EngineAnswer) : IMPOSSIBLE;
   } catch {
     return { kind: 'failed', errors: ['engine_threw'] };
   }

@@ -18,8 +18,11 @@ export interface ScanProblem {
   readonly message: string;
 }
 
-/** What deepens the engine's trees, what must not be mistaken for it (texts, comments), and `;`, which ends a policy. */
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|\/\/[^\r\n]*|[()[\]{};.]|::|\|\||&&|[+*-]|\bif\b/gsu;
+/**
+ * What deepens the engine's trees, what must not be mistaken for it (texts, comments), and `;`, which ends a policy. A text that is
+ * never closed goes on to the end, as for the engine, which then refuses the file before it builds anything.
+ */
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|\/\/[^\r\n]*|[()[\]{};.]|::|\|\||&&|[+*-]|\bif\b/gsu;
 
 interface Counts {
   nesting: number;

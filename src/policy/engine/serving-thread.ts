@@ -161,7 +161,9 @@ async function readiness(thread: Worker, timeoutMs: number): Promise<readonly Po
   const crash = (message: string): readonly PolicyProblem[] => [problem('engine_crashed', message)];
   const said = once(thread, 'message', { signal }).then(([message]) => {
     const { kind, problems } = message as { kind?: unknown; problems?: readonly PolicyProblem[] };
-    return kind === 'ready' && problems !== undefined ? problems : crash('the policy thread answered nonsense as it started');
+    return kind === 'ready' && problems !== undefined
+      ? problems
+      : crash('the policy thread answered nonsense as it started');
   });
   const ended = once(thread, 'exit', { signal }).then(() => crash('the policy thread ended as it started'));
   const slow = delay(timeoutMs, crash(`the policy thread was not ready within ${timeoutMs} ms`), { signal });

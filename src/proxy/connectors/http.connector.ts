@@ -1,25 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { outputProblem } from '../../capabilities/argument-schema.js';
-import type { Capability, RequestTemplate } from '../../capabilities/manifest.js';
+import type { Capability, Probe, RequestTemplate } from '../../capabilities/manifest.js';
 import { renderRequest } from '../../capabilities/request-rendering.js';
 import { jsonLimits } from '../../config/json-limits.js';
 import { Settings } from '../../config/settings.js';
-import type { JsonObject } from '../../domain/json/json-value.js';
+import type { JsonObject, JsonValue } from '../../domain/json/json-value.js';
 import { parseStrictJson } from '../../domain/json/strict-json.js';
 import { truncateText } from '../../domain/text/truncate-text.js';
 import { HttpClient } from '../../egress/http-client.js';
 import type { OutboundResult } from '../../egress/outbound-request.js';
 import { Credentials } from '../../secrets/credentials.js';
 import { classifyHttp, type HttpRules, type Observation } from '../core/classify-http.js';
+import { readFinding, type Finding } from '../core/probe-finding.js';
 
 /** What varies between two uses of a request template. */
 export interface Use {
   readonly args: JsonObject;
   readonly downstreamKey: string;
   readonly externalRequestId: string | null;
-  /** Monotonic milliseconds: nothing is written at or after it. */
-  readonly sendBefore: number;
-  /** Monotonic milliseconds: everything is torn down at it. */
+  /** Monotonic milliseconds: nothing is written shortly before it, and everything is torn down at it. */
   readonly deadline: number;
   /** Called when the request has been given to the socket. */
   readonly onSent?: () => void;
@@ -28,9 +27,18 @@ export interface Use {
 /** What one exchange with a tool brought, with credentials scrubbed out of everything that came from outside. */
 export interface Carried {
   readonly observation: Observation;
-  /** For the record: how the transport went, and the tool's own words for a rejection, bounded. */
+  /** For the record: how the transport went. */
   readonly evidence: JsonObject;
+  /** The tool's own words where it did not simply succeed, bounded. */
   readonly toolWords: string | null;
+}
+
+/** What a look-up brought. */
+export interface LookedUp {
+  readonly finding: Finding;
+  /** True when the tool answered at all. */
+  readonly reached: boolean;
+  readonly evidence: JsonObject;
 }
 
 const WORDS_MAX = 500;
@@ -45,35 +53,49 @@ export class HttpConnector {
     private readonly settings: Settings,
   ) {}
 
+  /** Milliseconds without an answer after which "sent" is a fact of its own. */
+  get recordSentAfterMs(): number {
+    return this.settings.execution.recordSentAfterMs;
+  }
+
   /** Sends the effect. Called only after the intent to send is durable, once per attempt. */
   async carryOut(capability: Capability, use: Use): Promise<Carried> {
     const { connector } = capability.manifest;
-    const responseBytesMax = Math.min(connector.responseBytesMax, this.settings.execution.resultBytesMax);
-    const result = await this.send(capability, connector.request, use, responseBytesMax);
+    const bytesMax = Math.min(connector.responseBytesMax, this.settings.execution.resultBytesMax);
+    const result = await this.send(capability, connector.request, use, bytesMax);
     const observation = this.scrubbed(classifyHttp(result, this.rules(capability)));
-    return {
-      observation,
-      evidence: evidenceOf(result),
-      toolWords: observation.class === 'rejected' || observation.class === 'unknown' ? this.words(result) : null,
-    };
+    const succeeded = observation.class === 'completed' || observation.class === 'accepted';
+    return { observation, evidence: evidenceOf(result), toolWords: succeeded ? null : this.words(result) };
   }
 
-  /** Sends the read-only look-up of the manifest's probe. */
-  async lookUp(capability: Capability, template: RequestTemplate, use: Use): Promise<OutboundResult> {
-    return this.send(capability, template, use, PROBE_BYTES_MAX);
+  /** Sends the read-only look-up of the manifest's probe and reads what it says about the effect. */
+  async lookUp(capability: Capability, probe: Probe, use: Use): Promise<LookedUp> {
+    const result = await this.send(capability, probe.request, use, PROBE_BYTES_MAX);
+    const evidence = evidenceOf(result);
+    if (result.kind !== 'response') return { finding: { finding: 'unclear' }, reached: false, evidence };
+    const body = result.bodyTruncated ? undefined : this.parse(result.body, PROBE_BYTES_MAX);
+    const read = readFinding(result.status, body, probe);
+    const finding = 'effect' in read ? { ...read, effect: this.credentials.scrub.json(read.effect) } : read;
+    return { finding, reached: true, evidence };
   }
 
-  private send(capability: Capability, template: RequestTemplate, use: Use, responseBytesMax: number): Promise<OutboundResult> {
+  private send(
+    capability: Capability,
+    template: RequestTemplate,
+    use: Use,
+    responseBytesMax: number,
+  ): Promise<OutboundResult> {
     const { connector } = capability.manifest;
+    const { credential, allowAddresses } = connector;
     const rendered = renderRequest(capability, template, use);
     return this.http.send({
       method: rendered.method,
       url: rendered.url,
       headers: rendered.headers,
-      ...(connector.credential === null ? {} : { credentialHeaders: this.credentials.header(connector.credential).reveal() }),
+      ...(credential === null ? {} : { credentialHeaders: this.credentials.header(credential).reveal() }),
       ...(rendered.body === null ? {} : { body: rendered.body }),
-      allowAddresses: connector.allowAddresses,
-      sendBeforeMonotonicMs: use.sendBefore,
+      allowAddresses,
+      sendBeforeMonotonicMs: use.deadline - this.settings.execution.deadlineMarginMs,
       deadlineMonotonicMs: use.deadline,
       responseBytesMax,
       ...(use.onSent === undefined ? {} : { onHandedToTransport: use.onSent }),
@@ -81,19 +103,22 @@ export class HttpConnector {
   }
 
   private rules(capability: Capability): HttpRules {
-    const { manifest } = capability;
+    const { definitiveStatus, rejectedBeforeExecutionStatus, pending, outputSchema } = capability.manifest;
     return {
-      definitiveStatus: manifest.definitiveStatus,
-      rejectedBeforeExecutionStatus: manifest.rejectedBeforeExecutionStatus,
-      ...(manifest.pending === null
-        ? {}
-        : { pending: { status: manifest.pending.status, referencePointer: manifest.pending.referenceAt } }),
-      validateOutput: manifest.outputSchema === null ? null : (value) => outputProblem(capability, value),
+      definitiveStatus,
+      rejectedBeforeExecutionStatus,
+      ...(pending === null ? {} : { pending: { status: pending.status, referencePointer: pending.referenceAt } }),
+      validateOutput: outputSchema === null ? null : (value) => outputProblem(capability, value),
       parseBody: (bytes) => {
-        const parsed = parseStrictJson(bytes, jsonLimits(this.settings, this.settings.execution.resultBytesMax));
-        return parsed.ok ? { ok: true, value: parsed.value } : { ok: false };
+        const value = this.parse(bytes, this.settings.execution.resultBytesMax);
+        return value === undefined ? { ok: false } : { ok: true, value };
       },
     };
+  }
+
+  private parse(bytes: Uint8Array, bytesMax: number): JsonValue | undefined {
+    const parsed = parseStrictJson(bytes, jsonLimits(this.settings, bytesMax));
+    return parsed.ok ? parsed.value : undefined;
   }
 
   /** A tool that repeats our credential must not get it into the record. */

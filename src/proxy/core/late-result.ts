@@ -37,6 +37,9 @@ function asContradiction(state: ToolCallState, command: ToolCallCommand): ToolCa
   if (says === null || says === state.status) return null;
   return {
     kind: 'record_contradiction',
-    contradiction: { evidenceRefs: [EVIDENCE], meaning: `the late answer says ${says}, the record says ${state.status}` },
+    contradiction: {
+      evidenceRefs: [EVIDENCE],
+      meaning: `the late answer says ${says}, the record says ${state.status}`,
+    },
   };
 }

@@ -1,77 +1,85 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings.js';
-import { Store } from '../../storage/store.js';
+import type { NewEvent } from '../../domain/events/envelope.js';
 import { GuardFailed } from '../../storage/unit.js';
-import { UnitDraft } from '../../storage/units/unit-draft.js';
-import { Clock } from '../../system/clock.js';
-import { IdSource } from '../../system/id-source.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
-import type { AttemptEnd } from './attempt.js';
-import { PROXY } from './call-recorder.js';
-
-/** Installation-wide events belong to no tenant. */
-const INSTALLATION = '*';
 
 /**
  * Holds a capability after so many attempts in a row that nobody can account for: going on would only make more calls
- * whose result is unknown. An operator releases it with `unpause`.
+ * whose result is unknown. It reads the durable feed like everybody else. An operator releases the capability with
+ * `unpause`.
  */
 @Injectable()
 export class Breaker {
   private readonly inARow = new Map<string, number>();
+  private stopListening: () => void = () => {};
 
   constructor(
-    private readonly store: Store,
-    private readonly ids: IdSource,
-    private readonly clock: Clock,
+    private readonly desk: UnitDesk,
     private readonly settings: Settings,
     private readonly logger: Logger,
   ) {}
 
-  async note(tenant: string, toolCallId: string, end: AttemptEnd): Promise<void> {
-    if (end === 'not_recorded') return;
-    const row = await this.store.read.toolCall(tenant, toolCallId);
-    if (row === null) return;
-    if (end === 'settled') {
-      this.inARow.delete(row.capability);
+  start(): void {
+    this.stopListening = this.desk.feed.subscribe('breaker', ({ unit }) => {
+      for (const { events } of unit.appends) for (const event of events) this.note(event);
+    });
+  }
+
+  stop(): void {
+    this.stopListening();
+  }
+
+  private note(event: NewEvent): void {
+    const end = endOf(event);
+    const name = event.refs.capabilityId?.split('@')[0];
+    if (end === null || name === undefined) return;
+    if (end === 'accounted') {
+      this.inARow.delete(name);
       return;
     }
-    const count = (this.inARow.get(row.capability) ?? 0) + 1;
-    this.inARow.set(row.capability, count);
+    const count = (this.inARow.get(name) ?? 0) + 1;
+    this.inARow.set(name, count);
     if (count < this.settings.execution.breakerFailuresMax) return;
-    this.inARow.delete(row.capability);
-    await this.hold(row.capability, row.last_event_id, `${count} attempts in a row were unknown or not sent`);
+    this.inARow.delete(name);
+    void this.hold(name, event.eventId, `${count} attempts in a row were unknown or not sent`);
   }
 
   private async hold(name: string, causationId: string, reason: string): Promise<void> {
-    const row = await this.store.read.capability(name);
-    if (row === null || row.state !== 'active') return;
-    const now = new Date(this.clock.now()).toISOString();
-    const draft = new UnitDraft(this.ids, {
-      tenant: INSTALLATION,
-      lane: 'govern',
-      actor: PROXY,
-      correlationId: name,
-      occurredAt: now,
-      causationId,
-      causeKind: 'event',
-    });
-    const payload = { capabilityVersion: row.version, reason };
-    const stream = { kind: 'capability', id: name } as const;
-    const refs = { capabilityId: `${name}@${row.version}` };
-    const [eventId] = draft.append(stream, row.stream_version, [{ type: 'capability.held', payload }], refs);
-    draft.write({
-      op: 'set',
-      table: 'capabilities',
-      where: { name, version: row.version, stream_version: row.stream_version },
-      set: { state: 'held', stream_version: row.stream_version + 1, last_event_id: eventId as string, updated_at: now },
-      guard: 'capability',
-    });
     try {
-      await this.store.commit(draft.build());
+      const row = await this.desk.read.capability(name);
+      if (row === null || row.state !== 'active') return;
+      const draft = this.desk.beginInstallation(name, causationId);
+      const payload = { capabilityVersion: row.version, reason };
+      const stream = { kind: 'capability', id: name } as const;
+      const refs = { capabilityId: `${name}@${row.version}` };
+      const [eventId] = draft.append(stream, row.stream_version, [{ type: 'capability.held', payload }], refs);
+      draft.write({
+        op: 'set',
+        table: 'capabilities',
+        where: { name, version: row.version, stream_version: row.stream_version },
+        set: {
+          state: 'held',
+          stream_version: row.stream_version + 1,
+          last_event_id: eventId as string,
+          updated_at: draft.context.occurredAt,
+        },
+        guard: 'capability',
+      });
+      await this.desk.commit(draft);
       this.logger.warn('capability held', { capability: name });
     } catch (error) {
-      if (!(error instanceof GuardFailed)) this.logger.error('capability could not be held', { capability: name, error: errorName(error) });
+      if (error instanceof GuardFailed) return;
+      this.logger.error('capability could not be held', { capability: name, error: errorName(error) });
     }
   }
+}
+
+/** Whether an event says that an attempt can be accounted for; null when it ends no attempt. */
+function endOf(event: NewEvent): 'accounted' | 'unaccounted' | null {
+  if (event.type === 'tool.call.completed') return 'accounted';
+  if (event.type === 'tool.call.result_unknown') return 'unaccounted';
+  if (event.type !== 'tool.call.failed') return null;
+  return event.payload['basis'] === 'not_sent' ? 'unaccounted' : 'accounted';
 }

@@ -1,31 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { CapabilityRegistry } from '../../capabilities/capability-registry.js';
-import { capabilityIsActive, planDispatch } from '../../capabilities/dispatch-plan.js';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
+import { planDispatch } from '../../capabilities/dispatch-plan.js';
 import type { Capability } from '../../capabilities/manifest.js';
-import { PauseBoard } from '../../capabilities/pause-board.js';
-import { Settings } from '../../config/settings.js';
 import { approvalFacts } from '../../domain/approval/approval-progress.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
-import { CaseFile, type Papers } from '../../policy/case-file.js';
-import type { PolicyDecision, PolicyRequest } from '../../policy/core/policy-types.js';
-import { recordDecision, recordJudgement, type Judged } from '../../policy/judgement.js';
-import { policyIsCurrent } from '../../policy/policy-guard.js';
-import { PolicyService } from '../../policy/policy.service.js';
+import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
 import { Rejudgement } from '../../policy/approvals/rejudgement.js';
-import { InstanceIdentity } from '../../storage/instance-identity.js';
-import { Store } from '../../storage/store.js';
-import { GuardFailed } from '../../storage/unit.js';
+import type { Judged } from '../../policy/judged.js';
+import { Judge } from '../../policy/judge.js';
+import { recordDecision } from '../../policy/judgement.js';
+import { GuardFailed, type Guard } from '../../storage/unit.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { loadApproval, loadCall, type LoadedApproval, type LoadedCall } from '../../storage/units/load.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
-import { UnitDraft } from '../../storage/units/unit-draft.js';
-import { Clock } from '../../system/clock.js';
-import { IdSource } from '../../system/id-source.js';
-import { PROXY } from './call-recorder.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import type { UnitDraft } from '../../storage/units/unit-draft.js';
 
 /** `dispatching`: the intent is durable and the feed tells the executor. `held`: nothing may be sent now, look again later. */
 export type DispatchResult = 'dispatching' | 'closed' | 'held';
+
+type Authorized = LoadedCall & { readonly state: ToolCallIn<'authorized'> };
 
 const TRIES_MAX = 3;
 
@@ -37,16 +32,10 @@ const TRIES_MAX = 3;
 @Injectable()
 export class Dispatcher {
   constructor(
-    private readonly store: Store,
-    private readonly ids: IdSource,
-    private readonly clock: Clock,
-    private readonly settings: Settings,
-    private readonly capabilities: CapabilityRegistry,
-    private readonly pauses: PauseBoard,
-    private readonly policy: PolicyService,
-    private readonly caseFile: CaseFile,
+    private readonly desk: UnitDesk,
+    private readonly gate: CapabilityGate,
+    private readonly judge: Judge,
     private readonly rejudgement: Rejudgement,
-    private readonly instance: InstanceIdentity,
   ) {}
 
   /** @throws RecordTampered when the record of the call is not what was agreed to. */
@@ -56,7 +45,7 @@ export class Dispatcher {
         return await this.tryOnce(tenant, toolCallId);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
-        if (error.guard === 'pauses') await this.pauses.reload();
+        if (error.guard === 'pauses') await this.gate.lookAgain();
         if (error.guard === 'run_open' || error.guard === 'capability') return 'held';
       }
     }
@@ -64,89 +53,74 @@ export class Dispatcher {
   }
 
   private async tryOnce(tenant: string, toolCallId: string): Promise<DispatchResult> {
-    const call = await loadCall(this.store.read, tenant, toolCallId);
-    if (call === null || call.state.status !== 'authorized') return 'closed';
-    const nowMs = this.clock.now();
+    const call = await loadCall(this.desk.read, tenant, toolCallId);
+    if (call === null || !isAuthorized(call)) return 'closed';
+    const nowMs = this.desk.clock.now();
     const now = new Date(nowMs).toISOString();
     if (now >= call.state.executeBy) return 'held'; // the expiry sweep closes it
-    if (this.pauses.find(tenant, call.state.principal, call.state.capability) !== null) return 'held';
+    if (this.gate.pauseFor(tenant, call.state.principal, call.state.capability) !== null) return 'held';
     const approval = await this.approvalOf(call);
-    const capability = this.capabilities.get(call.state.capability);
-    if (capability === undefined || capability.manifestDigest !== call.state.manifestDigest) {
-      return this.definitionIsGone(call, approval);
-    }
-    const papers = await this.caseFile.open(call);
+    const capability = this.gate.bound(call.state);
+    if (capability === undefined) return this.definitionIsGone(call, approval);
+    const papers = await this.judge.open(call);
     const approvals = approval === null ? {} : approvalFacts(approval.state);
     const request = { ...papers.request, approvals, attempt: call.state.attempt, nowMs };
-    const decision = await this.policy.decide(request);
+    const decision = await this.judge.decide(request);
     // An engine that fails says nothing about this call: it is not sent, and its authorization is not burnt either.
     if (decision.denyCode === 'engine_error') return 'held';
-    const moment = { call, approval, capability, papers, request, decision, nowMs, now };
+    const judged = { ...papers, phase: 'dispatch' as const, request, decision, capability, now };
+    const moment = { call, approval, capability, judged, nowMs };
     return decision.outcome === 'allow' ? this.commitDispatch(moment) : this.withdraw(moment);
   }
 
-  private async approvalOf(call: LoadedCall): Promise<LoadedApproval | null> {
-    const { row, state } = call;
-    if (state.status !== 'authorized' || state.basis !== 'approval' || row.approval_id === null) return null;
-    return loadApproval(this.store.read, row.tenant, row.approval_id);
+  private async approvalOf({ row, state }: Authorized): Promise<LoadedApproval | null> {
+    if (state.basis !== 'approval' || row.approval_id === null) return null;
+    return loadApproval(this.desk.read, row.tenant, row.approval_id);
   }
 
-  private async commitDispatch(moment: Moment): Promise<DispatchResult> {
-    const { call, approval, capability, papers, decision, nowMs, now } = moment;
-    const draft = this.begin(call, now)
-      .guard(runIsOpen(call.row.run_id))
-      .guard(this.pauses.guard())
-      .guard(capabilityIsActive(capability))
-      .guard(policyIsCurrent(decision.policyRevision));
+  private async commitDispatch({ call, approval, capability, judged, nowMs }: Moment): Promise<DispatchResult> {
+    const { now } = judged;
+    const draft = this.begin(call, now);
+    this.guard(draft, call, capability, judged);
     const next = new CallInUnit(draft, call);
-    recordDecision(draft, next, this.judged(moment, 'dispatch'));
-    const nonce = this.ids.next(ID_PREFIXES.attempt);
+    recordDecision(draft, next, judged);
+    const nonce = this.desk.newId(ID_PREFIXES.attempt);
     if (approval !== null) {
-      draft.guard({
-        name: 'approval',
-        table: 'approvals',
-        where: {
-          approval_id: approval.row.approval_id,
-          status: { oneOf: ['granted'] },
-          consent_digest: { oneOf: [approval.row.consent_digest] },
-          execute_by: { clock: 'after_now' },
-        },
-        expect: 'present',
-      });
+      draft.guard(consentStands(approval));
       const consumption = { attempt: call.state.attempt, nonce };
       new ApprovalInUnit(draft, approval).do({ kind: 'consume', consumption, now });
     }
-    const instance = this.instance.get();
-    const dispatch = planDispatch(capability, next.state, { instance, nonce, target: papers.target, nowMs });
+    const { instance } = this.desk;
+    const dispatch = planDispatch(capability, next.state, { instance, nonce, target: judged.target, nowMs });
     next.do({ kind: 'dispatch', now, dispatch });
-    await this.store.commit(draft.build());
+    await this.desk.commit(draft);
     return 'dispatching';
   }
 
   /** The policy of this moment no longer allows it: the authorization is withdrawn and what it now wants is recorded. */
-  private async withdraw(moment: Moment): Promise<DispatchResult> {
-    const { call, approval, capability, decision, now } = moment;
+  private async withdraw({ call, approval, capability, judged }: Moment): Promise<DispatchResult> {
+    const { decision, now } = judged;
     if (approval !== null && decision.outcome === 'requires_confirmation') {
       await this.rejudgement.rejudge(approval, call, 'policy_changed');
       return 'closed';
     }
-    const draft = this.begin(call, now).guard(policyIsCurrent(decision.policyRevision));
+    const draft = this.begin(call, now);
     if (approval !== null) {
-      new ApprovalInUnit(draft, approval).do({
-        kind: 'invalidate',
-        invalidation: { reason: 'policy_changed', oldVersion: approval.row.policy_revision, newVersion: decision.policyRevision },
-      });
+      const { policy_revision: oldVersion } = approval.row;
+      const invalidation = { reason: 'policy_changed', oldVersion, newVersion: decision.policyRevision } as const;
+      new ApprovalInUnit(draft, approval).do({ kind: 'invalidate', invalidation });
     }
     const next = new CallInUnit(draft, call);
     if (decision.outcome === 'deny') {
-      recordDecision(draft, next, this.judged(moment, 'dispatch'));
+      draft.guard(this.judge.guard(decision));
+      recordDecision(draft, next, judged);
       next.do({ kind: 'deny', denial: { basis: 'policy_at_dispatch', reasons: decision.reasons } });
     } else {
-      draft.guard(runIsOpen(call.row.run_id)).guard(capabilityIsActive(capability));
+      this.guard(draft, call, capability, judged);
       next.do({ kind: 'withdraw', withdrawal: { reason: 'policy_changed' } });
-      recordJudgement(draft, next, this.judged(moment, 'propose'), this.settings);
+      this.judge.record(draft, next, { ...judged, phase: 'propose' });
     }
-    await this.store.commit(draft.build());
+    await this.desk.commit(draft);
     return 'closed';
   }
 
@@ -155,50 +129,43 @@ export class Dispatcher {
       await this.rejudgement.rejudge(approval, call, 'capability_changed');
       return 'closed';
     }
-    const draft = this.begin(call, new Date(this.clock.now()).toISOString());
+    const draft = this.begin(call, this.desk.now());
     new CallInUnit(draft, call).do({ kind: 'close', closing: { reason: 'superseded' } });
-    await this.store.commit(draft.build());
+    await this.desk.commit(draft);
     return 'closed';
   }
 
-  private judged(moment: Moment, phase: Judged['phase']): Judged {
-    const { papers, request, decision, capability, now } = moment;
-    return {
-      phase,
-      request,
-      decision,
-      capability,
-      args: papers.args,
-      redacted: papers.redacted,
-      target: papers.target,
-      requesterSubjects: papers.requesterSubjects,
-      agentReason: papers.agentReason,
-      now,
-    };
+  private guard(draft: UnitDraft, call: LoadedCall, capability: Capability, judged: Judged): void {
+    for (const guard of this.gate.guards(capability)) draft.guard(guard);
+    draft.guard(runIsOpen(call.row.run_id)).guard(this.judge.guard(judged.decision));
   }
 
   private begin(call: LoadedCall, now: string): UnitDraft {
-    return new UnitDraft(this.ids, {
-      tenant: call.row.tenant,
-      lane: 'settle',
-      actor: PROXY,
-      correlationId: call.row.tool_call_id,
-      runId: call.row.run_id,
-      sessionId: call.row.session_id,
-      occurredAt: now,
-      causationId: call.row.last_event_id,
-      causeKind: 'event',
-    });
+    return this.desk.beginAbout(call.row, { lane: 'settle', causeKind: 'event', occurredAt: now });
   }
 }
+
+/** Granted, for exactly what was shown, and its time is not over by the clock of the one who writes. */
+function consentStands({ row }: LoadedApproval): Guard {
+  return {
+    name: 'approval',
+    table: 'approvals',
+    where: {
+      approval_id: row.approval_id,
+      status: 'granted',
+      consent_digest: row.consent_digest,
+      execute_by: { clock: 'after_now' },
+    },
+    expect: 'present',
+  };
+}
+
+const isAuthorized = (call: LoadedCall): call is Authorized => call.state.status === 'authorized';
 
 interface Moment {
   readonly call: LoadedCall;
   readonly approval: LoadedApproval | null;
   readonly capability: Capability;
-  readonly papers: Papers;
-  readonly request: PolicyRequest;
-  readonly decision: PolicyDecision;
+  readonly judged: Judged;
   readonly nowMs: number;
-  readonly now: string;
 }

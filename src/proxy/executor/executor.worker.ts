@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { CapabilityRegistry } from '../../capabilities/capability-registry.js';
-import { DispatchHandover } from '../../capabilities/dispatch-handover.js';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
+import type { Capability } from '../../capabilities/manifest.js';
 import { RecordTampered } from '../../policy/case-file.js';
 import type { CommittedUnit } from '../../storage/feed.js';
-import { InstanceIdentity } from '../../storage/instance-identity.js';
-import { Store } from '../../storage/store.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
 import { Attempt } from './attempt.js';
-import { Breaker } from './breaker.js';
 import { Dispatcher } from './dispatcher.js';
 import { WaitingCalls, type WaitingCall } from './waiting-calls.js';
 
@@ -19,29 +17,28 @@ import { WaitingCalls, type WaitingCall } from './waiting-calls.js';
 export class Executor {
   private readonly waiting = new WaitingCalls();
   private readonly running = new Map<string, Promise<void>>();
+  private rateTimer: NodeJS.Timeout | null = null;
   private stopListening: () => void = () => {};
 
   constructor(
-    private readonly store: Store,
-    private readonly logger: Logger,
-    private readonly capabilities: CapabilityRegistry,
-    private readonly handover: DispatchHandover,
+    private readonly desk: UnitDesk,
+    private readonly gate: CapabilityGate,
     private readonly dispatcher: Dispatcher,
     private readonly attempt: Attempt,
-    private readonly breaker: Breaker,
-    private readonly instance: InstanceIdentity,
+    private readonly logger: Logger,
   ) {}
 
   start(): void {
-    this.stopListening = this.store.feed.subscribe('executor', (durable) => this.onDurable(durable));
+    this.stopListening = this.desk.feed.subscribe('executor', (durable) => this.onDurable(durable));
   }
 
   /** Takes nothing new. Answers when everything on the wire has ended, or after the grace, whichever is first. */
   async stop(graceMs: number): Promise<void> {
-    this.handover.close();
+    this.gate.slots.close();
     const grace = new Promise<void>((resolve) => setTimeout(resolve, graceMs).unref());
     await Promise.race([this.idle(), grace]);
     this.stopListening();
+    if (this.rateTimer !== null) clearTimeout(this.rateTimer);
   }
 
   /** Answers when nothing is on its way. */
@@ -62,58 +59,68 @@ export class Executor {
   /** Starts as many waiting calls as there are slots. */
   pump(): void {
     for (const capabilityName of this.waiting.capabilities()) {
-      const capability = this.capabilities.get(capabilityName);
+      const capability = this.gate.get(capabilityName);
       for (let next = this.waiting.first(capabilityName); next !== null; next = this.waiting.first(capabilityName)) {
         // A call whose definition is gone needs no slot: the dispatcher only closes it.
-        if (capability !== undefined && !this.handover.reserve(next.toolCallId, capability)) break;
+        if (capability !== undefined && !this.gate.slots.reserve(next.toolCallId, capability)) {
+          this.pumpWhenRateAllows(capability);
+          break;
+        }
         this.waiting.remove(next);
         this.track(next.toolCallId, this.dispatch(next));
       }
     }
   }
 
+  /** A rate makes room without any event, so whoever waits for it needs a timer. */
+  private pumpWhenRateAllows(capability: Capability): void {
+    const waitMs = this.gate.slots.waitMs(capability);
+    if (waitMs === null || this.rateTimer !== null) return;
+    this.rateTimer = setTimeout(
+      () => {
+        this.rateTimer = null;
+        this.pump();
+      },
+      Math.max(1, Math.ceil(waitMs)),
+    );
+    this.rateTimer.unref();
+  }
+
   private onDurable({ unit }: CommittedUnit): void {
-    let dispatching = false;
-    let authorized: WaitingCall | null = null;
     for (const { stream, events } of unit.appends) {
       if (stream.kind !== 'call') continue;
-      for (const event of events) {
-        if (event.type === 'capability.authorized') {
-          authorized = { tenant: unit.tenant, toolCallId: stream.id, capability: nameOf(event.refs.capabilityId) };
-        }
-        if (event.type === 'tool.call.dispatching' && event.payload['owner'] === this.instance.get().instanceId) {
-          dispatching = true;
-          this.track(stream.id, this.carry(unit.tenant, stream.id));
-        }
+      const call = { tenant: unit.tenant, toolCallId: stream.id };
+      const last = events[events.length - 1];
+      if (last?.type === 'tool.call.dispatching' && last.payload['owner'] === this.desk.instance.instanceId) {
+        this.waiting.remove({ ...call, capability: nameOf(last.refs.capabilityId) });
+        this.track(stream.id, this.carry(call.tenant, stream.id));
+      } else if (last?.type === 'capability.authorized') {
+        this.enqueue({ ...call, capability: nameOf(last.refs.capabilityId) });
       }
     }
-    if (authorized !== null && !dispatching) {
-      this.enqueue(authorized);
-      this.pump();
-    }
+    this.pump();
   }
 
   /** Up to the durable intent; the feed goes on from there. */
   private async dispatch(call: WaitingCall): Promise<void> {
+    let result = 'held';
     try {
-      const result = await this.dispatcher.dispatch(call.tenant, call.toolCallId);
-      if (result !== 'dispatching') this.handover.giveBack(call.toolCallId);
+      result = await this.dispatcher.dispatch(call.tenant, call.toolCallId);
     } catch (error) {
-      this.handover.giveBack(call.toolCallId);
-      const message = error instanceof RecordTampered ? 'record of a call differs from what was agreed to' : 'dispatch failed';
+      const tampered = error instanceof RecordTampered;
+      const message = tampered ? 'record of a call differs from what was agreed to' : 'dispatch failed';
       this.logger.error(message, { toolCallId: call.toolCallId, error: errorName(error) });
     }
+    if (result !== 'dispatching') this.gate.slots.giveBack(call.toolCallId);
   }
 
   private async carry(tenant: string, toolCallId: string): Promise<void> {
     try {
-      const end = await this.attempt.run(tenant, toolCallId);
-      await this.breaker.note(tenant, toolCallId, end);
+      await this.attempt.run(tenant, toolCallId);
     } catch (error) {
       this.logger.error('an attempt failed', { toolCallId, error: errorName(error) });
-    } finally {
-      this.handover.giveBack(toolCallId);
     }
+    this.gate.slots.giveBack(toolCallId);
   }
 
   private track(toolCallId: string, work: Promise<void>): void {

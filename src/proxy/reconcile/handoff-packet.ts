@@ -2,11 +2,14 @@ import type { JsonObject } from '../../domain/json/json-value.js';
 import type { StoreReader } from '../../storage/readers/store-reader.js';
 import type { LoadedCall } from '../../storage/units/load.js';
 
+/** Newest events that a packet lists; the whole stream stays in the store. */
+const TIMELINE_MAX = 200;
+
 /**
  * What a person needs to settle a call that nobody could settle: who it is about, what is known, what was tried, and
  * what to ask the tool's owner. Arguments and results stay sealed; the packet names their digests.
  */
-export async function handoffPacket(read: StoreReader, call: LoadedCall, eventsMax: number): Promise<JsonObject> {
+export async function handoffPacket(read: StoreReader, call: LoadedCall): Promise<JsonObject> {
   const { row, state } = call;
   const events = await read.streamEvents(row.tenant, { kind: 'call', id: row.tool_call_id });
   const queries = events.filter((event) => event.envelope.eventType === 'reconciliation.attempted');
@@ -22,7 +25,7 @@ export async function handoffPacket(read: StoreReader, call: LoadedCall, eventsM
     externalRequestId: state.externalRequestId,
     cause: 'cause' in state ? state.cause : null,
     deadline: 'deadline' in state ? state.deadline : null,
-    timeline: events.slice(-eventsMax).map(({ position, envelope }) => ({
+    timeline: events.slice(-TIMELINE_MAX).map(({ position, envelope }) => ({
       position,
       eventId: envelope.eventId,
       event: envelope.eventType,

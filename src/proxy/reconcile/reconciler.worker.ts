@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings.js';
 import type { TableRow } from '../../storage/rows/tables.js';
-import { Store } from '../../storage/store.js';
 import { GuardFailed } from '../../storage/unit.js';
-import { Clock } from '../../system/clock.js';
-import { Logger, errorName } from '../../system/logger.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { Logger, errorName, type LogFields } from '../../system/logger.js';
 import { Reconciliation } from './reconciliation.js';
 
 const BATCH = 32;
+/** Pause after a pass in which something failed: a store that is down is not asked a thousand times a second. */
+const AFTER_FAILURE_MS = 1000;
 
 /**
  * Looks after calls whose result is unknown: when their time has come, one step each, isolated from one another. A call
@@ -19,10 +20,10 @@ export class Reconciler {
   private timer: NodeJS.Timeout | null = null;
   private stopListening: () => void = () => {};
   private running = false;
+  private failed = false;
 
   constructor(
-    private readonly store: Store,
-    private readonly clock: Clock,
+    private readonly desk: UnitDesk,
     private readonly settings: Settings,
     private readonly logger: Logger,
     private readonly reconciliation: Reconciliation,
@@ -30,7 +31,7 @@ export class Reconciler {
 
   start(): void {
     this.running = true;
-    this.stopListening = this.store.feed.subscribe('reconciler', ({ unit }) => {
+    this.stopListening = this.desk.feed.subscribe('reconciler', ({ unit }) => {
       if (unit.writes.some((write) => write.table === 'work' && write.op === 'put' && write.row.kind === 'reconcile')) {
         void this.arm();
       }
@@ -47,25 +48,32 @@ export class Reconciler {
 
   /** One step for everything that is due now. */
   async tick(): Promise<void> {
-    const now = new Date(this.clock.now()).toISOString();
-    const due = await this.store.read.dueWork('reconcile', now, BATCH);
+    const now = this.desk.now();
+    const due = await this.desk.read.dueWork('reconcile', now, BATCH);
     await Promise.all(due.filter((work) => !this.busy.has(work.tool_call_id)).map((work) => this.look(work)));
   }
 
   /** Wakes at the earliest due time, and at least as often as the sweep: a lost wake-up costs no more than that. */
   private async arm(): Promise<void> {
     if (!this.running) return;
-    const nextAt = await this.store.read.nextWorkAt('reconcile').catch(() => null);
+    const nextAt = await this.desk.read.nextWorkAt('reconcile').catch(() => null);
     if (!this.running) return;
     const { sweepIntervalMs } = this.settings.execution;
-    const untilMs = nextAt === null ? sweepIntervalMs : Date.parse(nextAt) - this.clock.now();
+    const untilMs = nextAt === null ? sweepIntervalMs : Date.parse(nextAt) - this.desk.clock.now();
     if (this.timer !== null) clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.wake(), Math.min(Math.max(untilMs, 1), sweepIntervalMs));
+    const atLeastMs = this.failed ? AFTER_FAILURE_MS : 1;
+    this.timer = setTimeout(() => void this.wake(), Math.min(Math.max(untilMs, atLeastMs), sweepIntervalMs));
   }
 
   private async wake(): Promise<void> {
-    await this.tick().catch((error: unknown) => this.logger.error('reconciliation pass failed', { error: errorName(error) }));
+    this.failed = false;
+    await this.tick().catch((error: unknown) => this.noteFailure('reconciliation pass failed', {}, error));
     await this.arm();
+  }
+
+  private noteFailure(message: string, fields: LogFields, error: unknown): void {
+    this.failed = true;
+    this.logger.error(message, { ...fields, error: errorName(error) });
   }
 
   private look(work: TableRow<'work'>): Promise<void> {
@@ -73,7 +81,7 @@ export class Reconciler {
       .step(work.tenant, work.tool_call_id)
       .catch((error: unknown) => {
         if (error instanceof GuardFailed) return;
-        this.logger.error('reconciliation of a call failed', { toolCallId: work.tool_call_id, error: errorName(error) });
+        this.noteFailure('reconciliation of a call failed', { toolCallId: work.tool_call_id }, error);
       })
       .finally(() => this.busy.delete(work.tool_call_id));
     this.busy.set(work.tool_call_id, looking);

@@ -1,33 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { CapabilityRegistry } from '../../capabilities/capability-registry.js';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import type { Capability, Probe } from '../../capabilities/manifest.js';
-import { jsonLimits } from '../../config/json-limits.js';
-import { Settings } from '../../config/settings.js';
 import { jsonDigest } from '../../domain/digests/digests.js';
+import type { EventPayload } from '../../domain/events/catalogue.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
-import { parseStrictJson } from '../../domain/json/strict-json.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
 import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
-import type { OutboundResult } from '../../egress/outbound-request.js';
-import { CaseFile, RecordTampered } from '../../policy/case-file.js';
-import { Credentials } from '../../secrets/credentials.js';
-import { Store } from '../../storage/store.js';
+import { RecordTampered } from '../../policy/case-file.js';
+import { Judge } from '../../policy/judge.js';
 import { loadCall, type LoadedCall } from '../../storage/units/load.js';
-import { Clock } from '../../system/clock.js';
-import { IdSource } from '../../system/id-source.js';
-import { RandomSource } from '../../system/random-source.js';
-import { HttpConnector } from '../connectors/http.connector.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { HttpConnector, type LookedUp } from '../connectors/http.connector.js';
 import { backoffMs } from '../core/backoff.js';
-import { readFinding, type Finding } from '../core/probe-finding.js';
+import type { Finding } from '../core/probe-finding.js';
 import { CallRecorder } from '../executor/call-recorder.js';
 import { handoffPacket } from './handoff-packet.js';
 
-type HandoffReason = Extract<ToolCallCommand, { kind: 'hand_off' }>['handoff']['reason'];
+type Unknown = LoadedCall & { readonly state: ToolCallIn<'result_unknown' | 'reconciling'> };
 type Reconciling = LoadedCall & { readonly state: ToolCallIn<'reconciling'> };
 
 const LOOK_UP_TIMEOUT_MS = 10_000;
-const BODY_BYTES_MAX = 1024 * 1024;
 
 /**
  * Finds out what became of a call, with read-only requests alone. There is no way from here back to sending: evidence
@@ -36,81 +29,54 @@ const BODY_BYTES_MAX = 1024 * 1024;
 @Injectable()
 export class Reconciliation {
   constructor(
-    private readonly store: Store,
-    private readonly ids: IdSource,
-    private readonly clock: Clock,
-    private readonly random: RandomSource,
-    private readonly settings: Settings,
-    private readonly capabilities: CapabilityRegistry,
-    private readonly caseFile: CaseFile,
-    private readonly credentials: Credentials,
+    private readonly desk: UnitDesk,
+    private readonly gate: CapabilityGate,
+    private readonly judge: Judge,
     private readonly connector: HttpConnector,
     private readonly recorder: CallRecorder,
   ) {}
 
   /** One step: start, look once, settle, or hand off. @throws GuardFailed when somebody else moved the call. */
   async step(tenant: string, toolCallId: string): Promise<void> {
-    const call = await loadCall(this.store.read, tenant, toolCallId);
-    if (call === null || (call.state.status !== 'result_unknown' && call.state.status !== 'reconciling')) return;
-    const capability = this.capabilities.get(call.state.capability);
+    const call = await loadCall(this.desk.read, tenant, toolCallId);
+    if (call === null || !isUnknown(call)) return;
+    const capability = this.gate.bound(call.state);
     const probe = capability?.manifest.probe ?? null;
-    const unusable = capability === undefined || capability.manifestDigest !== call.state.manifestDigest;
-    if (unusable || probe === null || capability.manifest.onAmbiguous === 'handoff') {
-      await this.handOff(call, 'no_query_possible');
-      return;
+    if (capability === undefined || probe === null || capability.manifest.onAmbiguous === 'handoff') {
+      return this.handOff(call, 'no_query_possible');
     }
-    const looking = call.state.status === 'reconciling' ? (call as Reconciling) : await this.start(call, probe);
-    await this.look(looking, capability, probe);
+    await this.look(await this.started(call, probe), capability, probe);
   }
 
-  private async start(call: LoadedCall, probe: Probe): Promise<Reconciling> {
-    const deadline = new Date(this.clock.now() + probe.budgetMs).toISOString();
-    const started = await this.recorder.record(call, {
-      kind: 'start_reconciliation',
-      start: { strategy: probe.strategy, deadline },
-    });
-    return started as Reconciling;
+  private async started(call: Unknown, probe: Probe): Promise<Reconciling> {
+    if (isReconciling(call)) return call;
+    const deadline = new Date(this.desk.clock.now() + probe.budgetMs).toISOString();
+    const start = { strategy: probe.strategy, deadline };
+    return (await this.recorder.record(call, { kind: 'start_reconciliation', start })) as Reconciling;
   }
 
   private async look(call: Reconciling, capability: Capability, probe: Probe): Promise<void> {
     const { state } = call;
     if (state.queries >= probe.attemptsMax) return this.handOff(call, 'attempts_exhausted');
-    if (new Date(this.clock.now()).toISOString() >= state.reconciliationDeadline) return this.handOff(call, 'deadline_passed');
-    const askedAtMs = this.clock.now();
-    const result = await this.ask(call, capability, probe);
-    if (result === null) return this.handOff(call, 'no_query_possible');
-    const finding = this.findingOf(result, probe);
-    const evidence = { finding: finding.finding, askedAt: new Date(askedAtMs).toISOString(), ...transport(result) };
-    switch (finding.finding) {
-      case 'happened':
-        await this.recorder.record(call, happened(finding, evidence, this.credentials), {}); // E15
-        return;
-      case 'failed':
-        await this.recorder.record(call, didNotHappen('failed', 'failed_at_tool', evidence), {}); // E16
-        return;
-      case 'absent':
-        if (this.absenceProves(call, capability, probe, askedAtMs)) {
-          await this.recorder.record(call, didNotHappen('not_happened', 'absent_at_tool', evidence), {});
-          return;
-        }
-        return this.askAgain(call, 'absent_too_early', evidence);
-      case 'pending':
-      case 'unclear':
-        return this.askAgain(call, result.kind === 'response' ? 'inconclusive' : 'unreachable', evidence);
-    }
+    const askedAt = this.desk.now();
+    if (askedAt >= state.reconciliationDeadline) return this.handOff(call, 'deadline_passed');
+    const looked = await this.ask(call, capability, probe);
+    if (looked === null) return this.handOff(call, 'no_query_possible');
+    const evidence = { finding: looked.finding.finding, askedAt, ...looked.evidence };
+    const proof = proofIn(looked.finding, evidence, absenceProves(state, capability, probe, askedAt));
+    if (proof === null) return this.askAgain(call, looked, evidence);
+    await this.recorder.record(call, proof);
   }
 
   /** Null when the look-up cannot be made because the record of the call cannot be trusted. */
-  private async ask(call: Reconciling, capability: Capability, probe: Probe): Promise<OutboundResult | null> {
+  private async ask(call: Reconciling, capability: Capability, probe: Probe): Promise<LookedUp | null> {
     try {
-      const { args } = await this.caseFile.open(call);
-      const deadline = this.clock.monotonic() + LOOK_UP_TIMEOUT_MS;
-      return await this.connector.lookUp(capability, probe.request, {
+      const { args } = await this.judge.open(call);
+      return await this.connector.lookUp(capability, probe, {
         args,
         downstreamKey: call.state.downstreamKey,
         externalRequestId: call.state.externalRequestId,
-        sendBefore: deadline,
-        deadline,
+        deadline: this.desk.clock.monotonic() + LOOK_UP_TIMEOUT_MS,
       });
     } catch (error) {
       if (error instanceof RecordTampered) return null;
@@ -118,60 +84,45 @@ export class Reconciliation {
     }
   }
 
-  private findingOf(result: OutboundResult, probe: Probe): Finding {
-    if (result.kind !== 'response') return { finding: 'unclear' };
-    const parsed = result.bodyTruncated ? null : parseStrictJson(result.body, jsonLimits(this.settings, BODY_BYTES_MAX));
-    return readFinding(result.status, parsed !== null && parsed.ok ? parsed.value : undefined, probe);
-  }
-
-  /**
-   * Not finding the effect proves something only when the manifest says so, and only when it was asked after everything
-   * on the wire must have arrived and the tool has had time to show it.
-   */
-  private absenceProves(call: Reconciling, capability: Capability, probe: Probe, askedAtMs: number): boolean {
-    const quietAtMs = Date.parse(call.state.deadline) + capability.manifest.quiesceMs + probe.visibilityDelayMs;
-    return probe.absenceIsProof && askedAtMs >= quietAtMs;
-  }
-
-  private async askAgain(
-    call: Reconciling,
-    result: 'inconclusive' | 'unreachable' | 'absent_too_early',
-    evidence: JsonObject,
-  ): Promise<void> {
+  private async askAgain(call: Reconciling, { finding, reached }: LookedUp, evidence: JsonObject): Promise<void> {
     const n = call.state.queries + 1;
-    const luck = (this.random.bytes(1)[0] ?? 0) / 256;
-    const nextAt = new Date(this.clock.now() + backoffMs(n, luck)).toISOString();
+    const result = !reached ? 'unreachable' : finding.finding === 'absent' ? 'absent_too_early' : 'inconclusive';
+    const nextAt = new Date(this.desk.clock.now() + backoffMs(call.row.tool_call_id, n)).toISOString();
     await this.recorder.record(call, { kind: 'record_query', query: { n, result, nextAt, evidence } }, { nextAt });
   }
 
-  private async handOff(call: LoadedCall, reason: HandoffReason): Promise<void> {
-    const handoffId = this.ids.next(ID_PREFIXES.handoff);
-    const packet = await handoffPacket(this.store.read, call, this.settings.limits.pageMax);
-    await this.recorder.record(call, {
-      kind: 'hand_off',
-      handoff: { reason, evidenceRefs: [] },
-      opened: { handoffId, packet },
-    });
+  private async handOff(call: LoadedCall, reason: EventPayload<'tool.call.manual_handoff'>['reason']): Promise<void> {
+    const opened = {
+      handoffId: this.desk.newId(ID_PREFIXES.handoff),
+      packet: await handoffPacket(this.desk.read, call),
+    };
+    await this.recorder.record(call, { kind: 'hand_off', handoff: { reason, evidenceRefs: [] }, opened });
   }
 }
 
-function happened(
-  finding: Extract<Finding, { finding: 'happened' }>,
-  evidence: JsonObject,
-  credentials: Credentials,
-): ToolCallCommand {
-  const result = credentials.scrub.json(finding.effect);
-  return {
-    kind: 'resolve_happened',
-    resolution: { verdict: 'happened', evidenceRefs: [], evidence },
-    completion: {
-      basis: 'reconciliation',
-      result,
-      resultDigest: jsonDigest(result),
-      resultTruncated: false,
-      externalRequestId: finding.reference,
-    },
-  };
+/** The command that settles the call, when the finding proves anything. */
+function proofIn(finding: Finding, evidence: JsonObject, absenceIsProof: boolean): ToolCallCommand | null {
+  switch (finding.finding) {
+    case 'happened':
+      return {
+        kind: 'resolve_happened',
+        resolution: { verdict: 'happened', evidenceRefs: [], evidence },
+        completion: {
+          basis: 'reconciliation',
+          result: finding.effect,
+          resultDigest: jsonDigest(finding.effect),
+          resultTruncated: false,
+          externalRequestId: finding.reference,
+        },
+      };
+    case 'failed':
+      return didNotHappen('failed', 'failed_at_tool', evidence);
+    case 'absent':
+      return absenceIsProof ? didNotHappen('not_happened', 'absent_at_tool', evidence) : null;
+    case 'pending':
+    case 'unclear':
+      return null;
+  }
 }
 
 function didNotHappen(verdict: 'failed' | 'not_happened', code: string, evidence: JsonObject): ToolCallCommand {
@@ -182,6 +133,20 @@ function didNotHappen(verdict: 'failed' | 'not_happened', code: string, evidence
   };
 }
 
-function transport(result: OutboundResult): JsonObject {
-  return result.kind === 'response' ? { status: result.status } : { transport: result.cause };
+/**
+ * Not finding the effect proves something only when the manifest says so, and only when it was asked after everything on
+ * the wire must have arrived and the tool has had time to show it.
+ */
+function absenceProves(
+  state: ToolCallIn<'reconciling'>,
+  { manifest }: Capability,
+  probe: Probe,
+  askedAt: string,
+): boolean {
+  const quietAtMs = Date.parse(state.deadline) + manifest.quiesceMs + probe.visibilityDelayMs;
+  return probe.absenceIsProof && Date.parse(askedAt) >= quietAtMs;
 }
+
+const isReconciling = (call: LoadedCall): call is Reconciling => call.state.status === 'reconciling';
+const isUnknown = (call: LoadedCall): call is Unknown =>
+  call.state.status === 'result_unknown' || call.state.status === 'reconciling';

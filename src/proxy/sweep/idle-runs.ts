@@ -1,47 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings.js';
+import { TOOL_CALL_STATUSES, isTerminal } from '../../domain/tool-call/tool-call.state.js';
 import { runFacts, runState } from '../../storage/rows/run.row.js';
-import { Store } from '../../storage/store.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
-import { UnitDraft } from '../../storage/units/unit-draft.js';
-import { Clock } from '../../system/clock.js';
-import { IdSource } from '../../system/id-source.js';
-import { PROXY } from '../executor/call-recorder.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
 
 const BATCH = 100;
+const OPEN_STATUSES = TOOL_CALL_STATUSES.filter((status) => !isTerminal(status));
 
 /** Completes implicit runs in which nothing has happened for a long time and nothing is open. */
 @Injectable()
 export class IdleRuns {
   constructor(
-    private readonly store: Store,
-    private readonly ids: IdSource,
-    private readonly clock: Clock,
+    private readonly desk: UnitDesk,
     private readonly settings: Settings,
   ) {}
 
   async tick(): Promise<void> {
-    const nowMs = this.clock.now();
-    const before = new Date(nowMs - this.settings.runs.implicitIdleMs).toISOString();
-    for (const row of await this.store.read.idleImplicitRuns(before, BATCH)) {
-      const draft = new UnitDraft(this.ids, {
-        tenant: row.tenant,
-        lane: 'govern',
-        actor: PROXY,
-        correlationId: row.run_id,
-        runId: row.run_id,
-        sessionId: row.session_id,
-        occurredAt: new Date(nowMs).toISOString(),
-        causationId: null,
-        causeKind: 'timer',
-      });
+    const before = new Date(this.desk.clock.now() - this.settings.runs.implicitIdleMs).toISOString();
+    for (const row of await this.desk.read.idleImplicitRuns(before, BATCH)) {
+      const draft = this.desk.beginAbout(row, { lane: 'govern', causeKind: 'timer' });
       new RunInUnit(draft, { state: runState(row), facts: runFacts(row) }).do(
         { kind: 'complete', completion: { reason: 'idle' }, openCalls: 0 },
         'recovery',
       );
+      draft.guard({
+        name: 'no_open_call',
+        table: 'tool_calls',
+        where: { run_id: row.run_id, status: { oneOf: OPEN_STATUSES } },
+        expect: 'absent',
+      });
       try {
-        await this.store.commit(draft.build());
+        await this.desk.commit(draft);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
       }

@@ -52,7 +52,12 @@ export class ListApprovalsHandler implements IQueryHandler<ListApprovals> {
 
   async execute({ caller, status, limit, cursor }: ListApprovals): Promise<PageOf<ApprovalView>> {
     const { tenant } = caller;
-    const page = await this.store.read.approvals({ tenant, limit, cursor, ...(status === null ? {} : { statuses: [status] }) });
+    const page = await this.store.read.approvals({
+      tenant,
+      limit,
+      cursor,
+      ...(status === null ? {} : { statuses: [status] }),
+    });
     const items: ApprovalView[] = [];
     for (const row of page.rows) {
       const approval = await loadApproval(this.store.read, tenant, row.approval_id);

@@ -25,7 +25,8 @@ export class GetToolCallHandler implements IQueryHandler<GetToolCall> {
       try {
         const call = await this.find(caller, toolCallId);
         const leftMs = until - performance.now();
-        if (leftMs <= 0 || gone.aborted || isTerminal(call.state.status)) return await this.views.of(call);
+        if (leftMs <= 0 || gone.aborted || this.watch.isClosed || isTerminal(call.state.status))
+          return await this.views.of(call);
         await firstOf(listening.changed, leftMs, gone);
       } finally {
         listening.stop();

@@ -75,7 +75,8 @@ export class ApprovalViews {
     const shown = required.payload['shown'] as unknown as Shown;
     const rules = new Map(state.rules.map((rule) => [rule.group, rule]));
     const [sub, act] = JSON.parse(row.principal) as readonly string[];
-    const decided = call.decided_event_id === null ? null : await this.store.read.event(row.tenant, call.decided_event_id);
+    const decided =
+      call.decided_event_id === null ? null : await this.store.read.event(row.tenant, call.decided_event_id);
     return {
       approvalId: row.approval_id,
       status: state.status,

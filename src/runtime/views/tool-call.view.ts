@@ -174,9 +174,17 @@ function errorOf(status: ToolCallStatus, settled: CommittedEvent | null): ToolCa
       };
     case 'result_unknown':
     case 'reconciling':
-      return { code: payload['cause'] as string, effect: 'unknown', message: 'it is not known whether the tool executed the call' };
+      return {
+        code: payload['cause'] as string,
+        effect: 'unknown',
+        message: 'it is not known whether the tool executed the call',
+      };
     case 'manual_handoff':
-      return { code: payload['reason'] as string, effect: 'unknown', message: 'an operator has to find out what happened' };
+      return {
+        code: payload['reason'] as string,
+        effect: 'unknown',
+        message: 'an operator has to find out what happened',
+      };
     case 'denied':
       return { code: 'denied', effect: 'none', message: ((payload['reasons'] ?? []) as readonly string[]).join('; ') };
     case 'not_executed':

@@ -26,7 +26,7 @@ export function conditionOf(table: TableName, where: Readonly<Record<string, Exp
   const columns = Object.keys(where);
   if (columns.length === 0) throw new Error(`a condition on ${table} names no column`);
   assertColumns(table, columns);
-  const terms = columns.map((column) => termOf(column, where[column], now));
+  const terms = columns.map((column) => termOf(table, column, where[column], now));
   return {
     shape: terms.map(({ column, kind, values }) => `${column} ${kind}${kind === 'in' ? values.length : ''}`).join(','),
     values: terms.flatMap(({ values }) => values),
@@ -37,11 +37,11 @@ export function conditionOf(table: TableName, where: Readonly<Record<string, Exp
   };
 }
 
-function termOf(column: string, expected: Expectation | undefined, now: string): Term {
+function termOf(table: TableName, column: string, expected: Expectation | undefined, now: string): Term {
   if (expected === null) return { column, kind: 'null', values: [] };
-  if (typeof expected !== 'object') return { column, kind: '=', values: [sqlValue(expected, column)] };
+  if (typeof expected !== 'object') return { column, kind: '=', values: [sqlValue(table, column, expected)] };
   if ('clock' in expected) return { column, kind: expected.clock === 'after_now' ? '>' : '<=', values: [now] };
-  const values = expected.oneOf.map((value) => sqlValue(value, column));
+  const values = expected.oneOf.map((value) => sqlValue(table, column, value));
   if (values.length === 0) throw new Error(`column ${column} is expected to be one of nothing`);
   return { column, kind: 'in', values };
 }

@@ -49,19 +49,25 @@ export function inspectDatabase(path: string): boolean {
       'the database is missing but its write-ahead log is there; restore both',
     );
   }
-  assertOurs(path);
-  const version = schemaVersion(path);
-  if (version > SCHEMA_VERSION) {
-    const message = `the database has schema version ${version}; this program knows ${SCHEMA_VERSION}`;
-    throw new CountersignError('schema_version_unsupported', message);
-  }
+  const version = schemaVersionOf(path);
   if (version < SCHEMA_VERSION) {
-    throw new CountersignError(
-      'schema_migration_needed',
-      `the database has schema version ${version}, not ${SCHEMA_VERSION}`,
-    );
+    const message = `the database has schema version ${version}, not ${SCHEMA_VERSION}`;
+    throw new CountersignError('schema_migration_needed', message);
   }
   return true;
+}
+
+/**
+ * The schema version of a database of ours. Throws `sqlite_application_id_mismatch` for another program's file and
+ * `schema_version_unsupported` for one that a newer program wrote. Writes nothing.
+ */
+export function schemaVersionOf(path: string): number {
+  assertOurs(path);
+  // Through SQLite and not from the header: the newest version may still be in the log.
+  const version = readOnce(path, (database) => Number(database.pragma('user_version', { simple: true })));
+  if (version <= SCHEMA_VERSION) return version;
+  const message = `the database has schema version ${version}; this program knows ${SCHEMA_VERSION}`;
+  throw new CountersignError('schema_version_unsupported', message);
 }
 
 function assertOurs(path: string): void {
@@ -76,10 +82,6 @@ function assertOurs(path: string): void {
     header.toString('latin1', 0, MAGIC.length) === MAGIC && header.readUInt32BE(APPLICATION_ID_AT) === APPLICATION_ID;
   if (!isOurs) throw new CountersignError('sqlite_application_id_mismatch', 'the file is not a Countersign database');
 }
-
-/** Through SQLite and not from the header: the newest version may still be in the log. */
-const schemaVersion = (path: string): number =>
-  readOnce(path, (database) => Number(database.pragma('user_version', { simple: true })));
 
 /** Throws `key_ring_unusable` unless the key ring has the key that the database was written with. */
 export function assertKeyOf(path: string, keyRing: KeyRing): void {

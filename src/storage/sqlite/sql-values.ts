@@ -1,5 +1,6 @@
 import { isWellFormed } from '../../domain/text/well-formed.js';
 import { TABLE_COLUMNS } from '../rows/columns.js';
+import type { ColumnKind } from '../rows/columns.js';
 import type { TableName } from '../rows/tables.js';
 
 export type SqlValue = string | number | null;
@@ -19,14 +20,16 @@ export function assertColumns(table: TableName, columns: readonly string[]): voi
 }
 
 /**
- * The value, if SQLite gives back exactly it. Half of a surrogate pair has no UTF-8 and would come back as another text; a number
- * that is not a safe integer would come back rounded.
+ * The value, if the column gives back exactly it. Half of a surrogate pair has no UTF-8 and would come back as another text; a number
+ * that is not a safe integer would come back rounded; a number in a text column would come back as text.
  */
-export function sqlValue(value: unknown, column: string): SqlValue {
+export function sqlValue(table: TableName, column: string, value: unknown): SqlValue {
   if (value === null) return null;
-  if (typeof value === 'string' && isWellFormed(value)) return value;
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  throw new Error(`column ${printable(column)} cannot hold this ${typeof value}`);
+  const kind = (TABLE_COLUMNS[table] as Readonly<Record<string, ColumnKind>>)[column];
+  const isText = kind === 'text' || kind === 'text?';
+  if (isText && typeof value === 'string' && isWellFormed(value)) return value;
+  if (!isText && Number.isSafeInteger(value)) return value as number;
+  throw new Error(`column ${column} of ${table} cannot hold this ${typeof value}`);
 }
 
 /** A name for an error text, when it is one. */

@@ -34,7 +34,7 @@ export class Statements {
   insert(table: TableName, row: Readonly<Record<string, unknown>>): void {
     const columns = columnsOf(table, row);
     const statement = this.statement(`insert ${table} ${columns.join(',')}`, () => this.dialect.insert(table, columns));
-    statement.run(...valuesOf(row, columns));
+    statement.run(...valuesOf(table, row, columns));
   }
 
   put(table: TableName, row: Readonly<Record<string, unknown>>): void {
@@ -42,7 +42,7 @@ export class Statements {
     const statement = this.statement(`put ${table} ${columns.join(',')}`, () =>
       this.dialect.upsert(table, columns, TABLE_KEYS[table]),
     );
-    statement.run(...valuesOf(row, columns));
+    statement.run(...valuesOf(table, row, columns));
   }
 
   /** Answers how many rows were changed. */
@@ -58,7 +58,7 @@ export class Statements {
       const assignments = columns.map((column, index) => `${column} = ${this.dialect.parameter(index + 1)}`);
       return `UPDATE ${table} SET ${assignments.join(', ')} WHERE ${condition.sql(this.dialect, columns.length + 1)}`;
     });
-    return statement.run(...valuesOf(set, columns), ...condition.values).changes;
+    return statement.run(...valuesOf(table, set, columns), ...condition.values).changes;
   }
 
   delete(table: TableName, where: Readonly<Record<string, Expectation>>, now: string): void {
@@ -76,7 +76,7 @@ export class Statements {
       const where = `tenant = ${this.dialect.parameter(1)} AND counter_key = ${this.dialect.parameter(2)}`;
       return `SELECT value FROM counters WHERE ${where}`;
     });
-    const row = statement.get(sqlValue(tenant, 'tenant'), sqlValue(key, 'counter_key')) as
+    const row = statement.get(sqlValue('counters', 'tenant', tenant), sqlValue('counters', 'counter_key', key)) as
       { value: number } | undefined;
     return row?.value ?? null;
   }
@@ -98,5 +98,5 @@ function columnsOf(table: TableName, row: Readonly<Record<string, unknown>>): st
   return columns;
 }
 
-const valuesOf = (row: Readonly<Record<string, unknown>>, columns: readonly string[]): SqlValue[] =>
-  columns.map((column) => sqlValue(row[column], column));
+const valuesOf = (table: TableName, row: Readonly<Record<string, unknown>>, columns: readonly string[]): SqlValue[] =>
+  columns.map((column) => sqlValue(table, column, row[column]));

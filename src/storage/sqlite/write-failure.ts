@@ -1,5 +1,3 @@
-import Database from 'better-sqlite3';
-
 /** The store cannot be trusted to write any more: the batch was not recorded, and nothing after it will be. */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken';
@@ -14,8 +12,10 @@ export class StoreBusy extends Error {
 const FATAL =
   /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|NOMEM|READONLY|CANTOPEN|PROTOCOL|INTERNAL|MISUSE|PERM|NOLFS|AUTH|INTERRUPT|BUSY|LOCKED)/;
 
+/** SQLite's own result code, or null. By its form: the driver's class differs between the realms that have loaded it. */
 export function sqliteCode(error: unknown): string | null {
-  return error instanceof Database.SqliteError ? error.code : null;
+  const { name, code } = (error ?? {}) as { readonly name?: unknown; readonly code?: unknown };
+  return name === 'SqliteError' && typeof code === 'string' ? code : null;
 }
 
 /** True when the transaction, and not only the unit that met the error, is lost. */

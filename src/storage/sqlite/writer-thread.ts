@@ -100,7 +100,9 @@ export class WriterThread implements WriterPort {
 
 const NOT_PLAIN: UnitResult = { outcome: 'refused', message: 'a unit is plain data' };
 
-const isCloneError = (error: unknown): boolean => error instanceof Error && error.name === 'DataCloneError';
+/** By its name: it is an error of the realm that the program was started in, which under test is not that of this module. */
+const isCloneError = (error: unknown): boolean =>
+  (error as { readonly name?: unknown } | null)?.name === 'DataCloneError';
 
 function isPlain(unit: Unit): boolean {
   try {

@@ -84,6 +84,11 @@ export class UnitDraft {
     return this.lastEventId ?? this.context.causationId;
   }
 
+  /** True while there is nothing to record. */
+  get isEmpty(): boolean {
+    return this.appends.length === 0 && this.writes.length === 0;
+  }
+
   build(): Unit {
     const rows = this.sources.flatMap((source) => source.rows());
     return {

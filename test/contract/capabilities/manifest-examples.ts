@@ -81,7 +81,13 @@ export function capabilityWith(changes: Changes = {}, surroundings = SURROUNDING
   const parsed = parsedManifest(changes, surroundings);
   if (!parsed.ok) throw new Error(problemsWith(changes, surroundings).join('\n'));
   const { manifest, input, output } = parsed;
-  return { manifest, id: `${manifest.name}@${manifest.version}`, manifestDigest: `sha256:${'0'.repeat(64)}`, input, output };
+  return {
+    manifest,
+    id: `${manifest.name}@${manifest.version}`,
+    manifestDigest: `sha256:${'0'.repeat(64)}`,
+    input,
+    output,
+  };
 }
 
 /** Changes that make the manifest a plain read of one order. */

@@ -6,7 +6,7 @@ import { CallScript, FAR_AHEAD, TENANT, approvalInsert, event, newId, unit } fro
 
 /** What a dispatch does to its approval: consumes it if it is granted, in time and as it was read. */
 function consume(approvalId: string): Unit {
-  const where = { approval_id: approvalId, version: 1, status: 'granted', execute_by: 'afterNow' } as const;
+  const where = { approval_id: approvalId, version: 1, status: 'granted', execute_by: { clock: 'after_now' } } as const;
   return unit({
     lane: 'settle',
     guards: [{ name: 'approval', table: 'approvals', where, expect: 'present' }],

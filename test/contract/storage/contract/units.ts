@@ -113,17 +113,17 @@ export function describeUnits({ current }: StoreUnderTest): void {
     });
 
     it.each([
-      ['afterNow', FAR_AHEAD, true],
-      ['afterNow', LONG_AGO, false],
-      ['notAfterNow', LONG_AGO, true],
-      ['notAfterNow', FAR_AHEAD, false],
-    ] as const)('compares %s with the clock of the writer: %s', async (word, time, holds) => {
+      ['after_now', FAR_AHEAD, true],
+      ['after_now', LONG_AGO, false],
+      ['not_after_now', LONG_AGO, true],
+      ['not_after_now', FAR_AHEAD, false],
+    ] as const)('compares %s with the clock of the writer: %s', async (clock, time, holds) => {
       const { store } = current();
       const approvalId = newId('approval');
       await store.commit(
         unit({ writes: [approvalInsert(approvalId, { status: 'granted', executeBy: time, decidedBy: [] })] }),
       );
-      const where = { approval_id: approvalId, execute_by: word };
+      const where = { approval_id: approvalId, execute_by: { clock } };
       const guard: Guard = { name: 'clock', table: 'approvals', where, expect: 'present' };
       const expected = holds ? 'committed' : 'guard clock';
       expect(await outcomeOf(store.commit(unit({ guards: [guard] })))).toBe(expected);
@@ -135,19 +135,11 @@ export function describeUnits({ current }: StoreUnderTest): void {
       const { store } = current();
       const approvalId = newId('approval');
       await store.commit(unit({ writes: [approvalInsert(approvalId, { status: 'pending' })] }));
-      for (const word of ['afterNow', 'notAfterNow'] as const) {
-        const where = { approval_id: approvalId, execute_by: word };
+      for (const clock of ['after_now', 'not_after_now'] as const) {
+        const where = { approval_id: approvalId, execute_by: { clock } };
         const guard: Guard = { name: 'clock', table: 'approvals', where, expect: 'present' };
         expect(await outcomeOf(store.commit(unit({ guards: [guard] })))).toBe('guard clock');
       }
-    });
-
-    it('takes the clock words as plain text inside oneOf', async () => {
-      const { store } = current();
-      await store.commit(unit({ writes: [metaInsert('word', 'afterNow')] }));
-      const where = { name: 'word', value: { oneOf: ['afterNow'] } };
-      const guard: Guard = { name: 'word', table: 'meta', where, expect: 'present' };
-      expect(await outcomeOf(store.commit(unit({ guards: [guard] })))).toBe('committed');
     });
 
     it('is told apart from a defect: an impossible unit is a plain error and harms no neighbour', async () => {

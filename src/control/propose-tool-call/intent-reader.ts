@@ -1,9 +1,10 @@
-import type { CapabilityRegistry } from '../../capabilities/capability-registry.js';
+import { Injectable } from '@nestjs/common';
+import { CapabilityRegistry } from '../../capabilities/capability-registry.js';
 import { effectiveArguments } from '../../capabilities/argument-schema.js';
 import type { Capability } from '../../capabilities/manifest.js';
 import { renderCallerKey, renderTarget } from '../../capabilities/request-rendering.js';
 import { redactedPointers } from '../../capabilities/redaction.js';
-import type { Settings } from '../../config/settings.js';
+import { Settings } from '../../config/settings.js';
 import { argsDigest, intentDigest, keyHash } from '../../domain/digests/digests.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { checkIdempotencyKey } from '../../domain/ids/caller-names.js';
@@ -29,15 +30,29 @@ export interface Intent {
   readonly keyHash: string | null;
 }
 
-/**
- * Reads a proposal against the capability it names. Nothing is recorded when it is refused, so a refused key stays free.
- *
- * @throws CountersignError `capability_unknown`, `capability_version_unknown`, `invalid_arguments`,
- * `payload_too_large`, `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request`
- */
-export function readIntent(caller: Caller, proposal: Proposal, registry: CapabilityRegistry, settings: Settings): Intent {
+@Injectable()
+export class IntentReader {
+  constructor(
+    private readonly registry: CapabilityRegistry,
+    private readonly settings: Settings,
+  ) {}
+
+  /**
+   * Reads a proposal against the capability it names. Nothing is recorded when it is refused, so a refused key stays
+   * free.
+   *
+   * @throws CountersignError `capability_unknown`, `capability_version_unknown`, `invalid_arguments`,
+   * `payload_too_large`, `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request`
+   */
+  read(caller: Caller, proposal: Proposal): Intent {
+    return readIntent(caller, proposal, this.registry, this.settings);
+  }
+}
+
+function readIntent(caller: Caller, proposal: Proposal, registry: CapabilityRegistry, settings: Settings): Intent {
   const resolved = registry.resolve(proposal.capability);
-  if (typeof resolved === 'string') throw new CountersignError(resolved, 'no such capability is in force', { pointer: '/capability' });
+  if (typeof resolved === 'string')
+    throw new CountersignError(resolved, 'no such capability is in force', { pointer: '/capability' });
   if (proposal.reason !== null && Buffer.byteLength(proposal.reason) > settings.limits.reasonBytesMax) {
     throw new CountersignError('invalid_request', 'the reason is too long', { pointer: '/reason' });
   }
@@ -73,7 +88,9 @@ export function readIntent(caller: Caller, proposal: Proposal, registry: Capabil
 function readKey(capability: Capability, args: JsonObject, proposal: Proposal): string | null {
   const { effect, idempotency } = capability.manifest;
   const derived =
-    idempotency.callerKeyTemplate === null ? null : renderCallerKey(idempotency.callerKeyTemplate, args, proposal.intentId);
+    idempotency.callerKeyTemplate === null
+      ? null
+      : renderCallerKey(idempotency.callerKeyTemplate, args, proposal.intentId);
   const key = proposal.idempotencyKey ?? derived;
   if (key === null) {
     if (effect === 'read_only') return null;

@@ -1,22 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { DispatchHandover } from '../../capabilities/dispatch-handover.js';
-import { capabilityIsActive, planDispatch } from '../../capabilities/dispatch-plan.js';
-import { PauseBoard } from '../../capabilities/pause-board.js';
-import { Settings } from '../../config/settings.js';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
+import { planDispatch } from '../../capabilities/dispatch-plan.js';
 import { downstreamKeyFor } from '../../domain/digests/digests.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import { requesters, type Caller } from '../../identity/caller.js';
 import type { PolicyDecision, PolicyRequest } from '../../policy/core/policy-types.js';
-import { recordJudgement } from '../../policy/judgement.js';
-import { policyIsCurrent } from '../../policy/policy-guard.js';
-import { IdSource } from '../../system/id-source.js';
-import { InstanceIdentity } from '../../storage/instance-identity.js';
-import type { Unit } from '../../storage/unit.js';
+import { Judge } from '../../policy/judge.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { openIntent } from '../../storage/units/call-rows.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
-import { UnitDraft } from '../../storage/units/unit-draft.js';
-import type { Intent } from './intent.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import type { UnitDraft } from '../../storage/units/unit-draft.js';
+import type { Intent } from './intent-reader.js';
 import type { Proposal } from './propose-tool-call.command.js';
 import { RunDirectory, type RunPlace } from './run-directory.js';
 
@@ -35,65 +30,56 @@ export interface JudgedProposal {
 
 export interface PreparedProposal {
   readonly toolCallId: string;
-  readonly unit: Unit;
+  readonly draft: UnitDraft;
   /** Gives back what was reserved, when the unit did not become true. */
   readonly abandon: () => void;
 }
 
 /** Builds the unit of a proposal: the call, the judgement, and, where nothing stands in the way, the dispatch as well. */
 @Injectable()
-export class ProposalUnit {
+export class ProposalUnits {
   constructor(
-    private readonly ids: IdSource,
-    private readonly settings: Settings,
-    private readonly pauses: PauseBoard,
-    private readonly runs: RunDirectory,
-    private readonly handover: DispatchHandover,
-    private readonly instance: InstanceIdentity,
+    private readonly desk: UnitDesk,
+    private readonly gate: CapabilityGate,
+    private readonly judge: Judge,
+    readonly runs: RunDirectory,
   ) {}
 
   prepare(judged: JudgedProposal): PreparedProposal {
     const { intent, place, nowMs, decision } = judged;
     const now = new Date(nowMs).toISOString();
-    const toolCallId = this.ids.next(ID_PREFIXES.toolCall);
+    const toolCallId = this.desk.newId(ID_PREFIXES.toolCall);
     const draft = this.begin(judged, toolCallId, now);
     if (place.fresh) this.runs.openIn(draft, judged.caller.tenant, place, intent, now);
     else draft.guard(runIsOpen(place.runId));
-    draft
-      .guard(this.pauses.guard())
-      .guard(capabilityIsActive(intent.capability))
-      .guard(policyIsCurrent(decision.policyRevision));
+    for (const guard of this.gate.guards(intent.capability)) draft.guard(guard);
+    draft.guard(this.judge.guard(decision));
     const call = this.open(draft, judged, toolCallId, now);
     this.claim(draft, judged, call, now);
-    recordJudgement(
-      draft,
-      call,
-      {
-        phase: 'propose',
-        request: judged.request,
-        decision,
-        capability: intent.capability,
-        args: intent.args,
-        redacted: intent.redacted,
-        target: intent.target,
-        requesterSubjects: requesters(judged.caller),
-        agentReason: judged.proposal.reason,
-        now,
-      },
-      this.settings,
-    );
+    this.judge.record(draft, call, {
+      phase: 'propose',
+      request: judged.request,
+      decision,
+      capability: intent.capability,
+      args: intent.args,
+      redacted: intent.redacted,
+      target: intent.target,
+      requesterSubjects: requesters(judged.caller),
+      agentReason: judged.proposal.reason,
+      now,
+    });
     const reserved = call.state.status === 'authorized' && this.dispatchAtOnce(judged, call, now);
     return {
       toolCallId,
-      unit: draft.build(),
+      draft,
       abandon: () => {
-        if (reserved) this.handover.giveBack(toolCallId);
+        if (reserved) this.gate.slots.giveBack(toolCallId);
       },
     };
   }
 
   private begin({ caller, proposal, place }: JudgedProposal, toolCallId: string, now: string): UnitDraft {
-    return new UnitDraft(this.ids, {
+    return this.desk.begin({
       tenant: caller.tenant,
       lane: 'admit',
       actor: caller.actor,
@@ -181,20 +167,26 @@ export class ProposalUnit {
       draft.write(openIntent(scope, call.state, judged.ordinal));
     }
     if (proposal.callId !== null && proposal.turnId !== null) {
-      const row = { tenant: caller.tenant, run_id: place.runId, turn_id: proposal.turnId, call_id: proposal.callId, ...common };
+      const row = {
+        tenant: caller.tenant,
+        run_id: place.runId,
+        turn_id: proposal.turnId,
+        call_id: proposal.callId,
+        ...common,
+      };
       draft.write({ op: 'insert', table: 'call_ids', row, takenGuard: 'call_id' });
     }
   }
 
   /** Policy allows and a slot is free: the dispatch joins the unit and saves a wait for the disk. */
   private dispatchAtOnce({ intent, nowMs }: JudgedProposal, call: CallInUnit, now: string): boolean {
-    if (!this.handover.reserve(call.toolCallId, intent.capability)) return false;
+    if (!this.gate.slots.reserve(call.toolCallId, intent.capability)) return false;
     call.do({
       kind: 'dispatch',
       now,
       dispatch: planDispatch(intent.capability, call.state, {
-        instance: this.instance.get(),
-        nonce: this.ids.next(ID_PREFIXES.attempt),
+        instance: this.desk.instance,
+        nonce: this.desk.newId(ID_PREFIXES.attempt),
         target: intent.target,
         nowMs,
       }),

@@ -1,0 +1,42 @@
+import type { Principal } from '../domain/principal.js';
+import type { TableRow } from '../storage/rows/tables.js';
+import type { Guard } from '../storage/unit.js';
+import { CapabilityRegistry } from './capability-registry.js';
+import { DispatchHandover } from './dispatch-handover.js';
+import { capabilityIsActive } from './dispatch-plan.js';
+import type { Capability } from './manifest.js';
+import { PauseBoard } from './pause-board.js';
+
+/** What stands between a call and its tool besides policy: the definition in force, pauses, and room. */
+export class CapabilityGate {
+  constructor(
+    private readonly registry: CapabilityRegistry,
+    private readonly pauses: PauseBoard,
+    readonly slots: DispatchHandover,
+  ) {}
+
+  /** By name; undefined when none of that name is in force. */
+  get(name: string): Capability | undefined {
+    return this.registry.get(name);
+  }
+
+  /** The definition a call is bound to, if it is still the one in force. */
+  bound(call: { readonly capability: string; readonly manifestDigest: string }): Capability | undefined {
+    const capability = this.registry.get(call.capability);
+    return capability?.manifestDigest === call.manifestDigest ? capability : undefined;
+  }
+
+  pauseFor(tenant: string, principal: Principal, capability: string): TableRow<'pauses'> | null {
+    return this.pauses.find(tenant, principal, capability);
+  }
+
+  /** After a failed guard: what another writer has paused or let go. */
+  lookAgain(): Promise<void> {
+    return this.pauses.reload();
+  }
+
+  /** A unit that would send holds these: nothing was paused since it was decided, and the definition is in force. */
+  guards(capability: Capability): readonly Guard[] {
+    return [this.pauses.guard(), capabilityIsActive(capability)];
+  }
+}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
+import type { Guard } from '../storage/unit.js';
+import type { CallInUnit } from '../storage/units/call-in-unit.js';
+import type { LoadedCall } from '../storage/units/load.js';
+import type { UnitDraft } from '../storage/units/unit-draft.js';
+import { CaseFile, type Papers } from './case-file.js';
+import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
+import type { Judged } from './judged.js';
+import { recordJudgement } from './judgement.js';
+import { policyIsCurrent } from './policy-guard.js';
+import { PolicyService } from './policy.service.js';
+
+/** Asks the policy about a call and records what follows: the one judge under every surface. */
+@Injectable()
+export class Judge {
+  constructor(
+    private readonly policy: PolicyService,
+    private readonly caseFile: CaseFile,
+    private readonly settings: Settings,
+  ) {}
+
+  /** `sha256:…` of the set in force; null: there is none and everything is denied. */
+  revision(): string | null {
+    return this.policy.revision();
+  }
+
+  /** Never rejects: a failure of any kind is a denial with `engine_error`. */
+  decide(request: PolicyRequest): Promise<PolicyDecision> {
+    return this.policy.decide(request);
+  }
+
+  /** @throws RecordTampered when the record is not what was agreed to. */
+  open(call: LoadedCall): Promise<Papers> {
+    return this.caseFile.open(call);
+  }
+
+  /** Records the decision and the authorization, denial or question that follows from it. */
+  record(draft: UnitDraft, call: CallInUnit, judged: Judged): void {
+    recordJudgement(draft, call, judged, this.settings);
+  }
+
+  /** The set that decided is still the one in force. */
+  guard(decision: PolicyDecision): Guard {
+    return policyIsCurrent(decision.policyRevision);
+  }
+}

@@ -1,0 +1,44 @@
+import type { LoadedCall } from '../../storage/units/load.js';
+import type { UnitDesk } from '../../storage/units/unit-desk.js';
+import type { CallRecorder } from './call-recorder.js';
+
+/**
+ * When the request of an attempt was given to the socket. When no answer comes for a while that becomes a fact of its
+ * own; otherwise it shares the unit of the answer.
+ */
+export class SentNote {
+  private moment: string | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private recorded: Promise<LoadedCall>;
+
+  constructor(
+    private readonly call: LoadedCall,
+    private readonly desk: UnitDesk,
+    private readonly recorder: CallRecorder,
+  ) {
+    this.recorded = Promise.resolve(call);
+  }
+
+  /** ISO 8601; null while nothing was given to a socket. */
+  get at(): string | null {
+    return this.moment;
+  }
+
+  mark(recordAfterMs: number): void {
+    if (this.moment !== null) return;
+    const dispatchedAt = this.desk.now();
+    this.moment = dispatchedAt;
+    this.timer = setTimeout(() => {
+      this.recorded = this.recorder
+        .record(this.call, { kind: 'record_sent', sent: { dispatchedAt } })
+        // Somebody else moved the call, or the store failed: the end of the attempt finds out which.
+        .catch(() => this.call);
+    }, recordAfterMs);
+  }
+
+  /** No more records of its own; answers the call as it now stands, so that its end is the next unit. */
+  stop(): Promise<LoadedCall> {
+    if (this.timer !== null) clearTimeout(this.timer);
+    return this.recorded;
+  }
+}

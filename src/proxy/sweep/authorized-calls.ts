@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../../config/settings.js';
+import type { NewEvent } from '../../domain/events/envelope.js';
+import type { TableRow } from '../../storage/rows/tables.js';
+import { GuardFailed } from '../../storage/unit.js';
+import { callFromRow } from '../../storage/units/load.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { CallRecorder } from '../executor/call-recorder.js';
+import { Executor } from '../executor/executor.worker.js';
+
+const BATCH = 200;
+
+/**
+ * Authorized calls that nobody is carrying: after a restart, a pause, or a lost wake-up. Nothing of them was sent, so
+ * they go on, by themselves or on an operator's word, until their time is over.
+ */
+@Injectable()
+export class AuthorizedCalls {
+  /** In the mode `on_control`: authorizations older than this wait for an operator's word. Empty: nothing waits. */
+  private carryOutSince = '';
+
+  constructor(
+    private readonly desk: UnitDesk,
+    private readonly settings: Settings,
+    private readonly executor: Executor,
+    private readonly recorder: CallRecorder,
+  ) {}
+
+  /** `wake` is called when what was held back may go on at once instead of at the next pass. */
+  start(wake: () => void): void {
+    if (this.settings.execution.resumeAuthorized === 'on_control') this.carryOutSince = this.desk.now();
+    this.desk.feed.subscribe('authorized-calls', ({ unit }) => {
+      for (const { events } of unit.appends) for (const event of events) if (this.letsGo(event)) wake();
+    });
+  }
+
+  async tick(): Promise<void> {
+    const now = this.desk.now();
+    for (const row of await this.desk.read.overdueAuthorizations(now, BATCH)) await this.close(row);
+    for (const work of await this.desk.read.dueWork('execute', now, BATCH)) {
+      if (work.next_at < this.carryOutSince) continue;
+      this.executor.enqueue({ tenant: work.tenant, toolCallId: work.tool_call_id, capability: work.capability });
+    }
+    this.executor.pump();
+  }
+
+  private letsGo(event: NewEvent): boolean {
+    const resumed = event.type === 'control.accepted' && event.payload['type'] === 'resume_authorized';
+    if (resumed) this.carryOutSince = '';
+    return resumed || event.type === 'pause.cleared' || event.type === 'capability.released';
+  }
+
+  private async close(row: TableRow<'tool_calls'>): Promise<void> {
+    // An approval's own clock closes what rests on it, and what is being carried is past this.
+    if (row.authorization_basis === 'approval' || this.executor.isCarrying(row.tool_call_id)) return;
+    const call = await callFromRow(this.desk.read, row);
+    const closing = { reason: 'authorization_expired' } as const;
+    try {
+      await this.recorder.record(call, { kind: 'close', closing }, { producer: 'recovery' });
+    } catch (error) {
+      if (!(error instanceof GuardFailed)) throw error;
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import type { TableRow } from '../../storage/rows/tables.js';
+import { GuardFailed } from '../../storage/unit.js';
+import { callFromRow, type LoadedCall } from '../../storage/units/load.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { Logger, errorName } from '../../system/logger.js';
+import { CallRecorder } from '../executor/call-recorder.js';
+import { Executor } from '../executor/executor.worker.js';
+
+const BATCH = 200;
+
+/**
+ * What a dead owner had on the wire, and what passed its deadline unobserved: nobody knows what became of it, and that is
+ * recorded. Never touches what this process is carrying.
+ */
+@Injectable()
+export class OrphanedAttempts {
+  constructor(
+    private readonly desk: UnitDesk,
+    private readonly executor: Executor,
+    private readonly recorder: CallRecorder,
+    private readonly logger: Logger,
+  ) {}
+
+  async tick(): Promise<void> {
+    let after: string | null = null;
+    for (;;) {
+      const rows: readonly TableRow<'tool_calls'>[] = await this.desk.read.callsInStates(
+        ['dispatching', 'dispatched', 'accepted'],
+        BATCH,
+        after,
+      );
+      for (const row of rows) await this.settle(row);
+      const last = rows[rows.length - 1];
+      if (last === undefined || rows.length < BATCH) return;
+      after = last.tool_call_id;
+    }
+  }
+
+  private async settle(row: TableRow<'tool_calls'>): Promise<void> {
+    if (this.executor.isCarrying(row.tool_call_id)) return;
+    try {
+      const call = await callFromRow(this.desk.read, row);
+      const cause = this.orphanedBy(call);
+      if (cause === null) return;
+      const command = { kind: 'mark_unknown', unknown: { cause, lastError: cause } } as const;
+      await this.recorder.record(call, command, { producer: 'recovery', synthetic: true });
+    } catch (error) {
+      if (error instanceof GuardFailed) return; // somebody else moved it, which is all this wants
+      this.logger.error('an orphaned attempt could not be settled', {
+        toolCallId: row.tool_call_id,
+        error: errorName(error),
+      });
+    }
+  }
+
+  private orphanedBy({ state }: LoadedCall): 'owner_lost' | 'deadline_passed' | null {
+    if (!('ownerEpoch' in state)) return null;
+    const pastDeadline = this.desk.now() >= state.deadline;
+    // What the tool has accepted is the tool's to finish: a new owner may wait for it as well as the old one.
+    if (state.status !== 'accepted' && state.ownerEpoch < this.desk.instance.epoch) return 'owner_lost';
+    return pastDeadline ? 'deadline_passed' : null;
+  }
+}
