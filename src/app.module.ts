@@ -33,6 +33,7 @@ import { BearerGuard } from './identity/bearer.guard.js';
 import { TokenVerifier } from './identity/token-verifier.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { Rejudgement } from './policy/approvals/rejudgement.js';
+import { StaleQuestions } from './policy/approvals/stale-questions.js';
 import { CaseFile } from './policy/case-file.js';
 import { Judge } from './policy/judge.js';
 import { PolicyEvaluator } from './policy/engine/policy-evaluator.js';
@@ -116,7 +117,7 @@ const RUNTIME = [
   GetRunHandler,
   GetCommandHandler,
 ];
-const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry];
+const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
 
 /** Composition: the one place that knows every folder. */
 @Module({})

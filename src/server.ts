@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppModule, type Foundation } from './app.module.js';
 import { loadCapabilities } from './capabilities/capability-registry.js';
 import { DispatchHandover } from './capabilities/dispatch-handover.js';
@@ -8,8 +9,10 @@ import { CapabilityRegistration } from './capabilities/registration.js';
 import type { Settings } from './config/settings.js';
 import { ID_PREFIXES } from './domain/ids/ids.js';
 import { HttpClient } from './egress/http-client.js';
+import { PROBLEM_TYPE, problemFor } from './http/problem.filter.js';
 import { acceptStrictJsonOnly } from './http/json-body.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
+import { StaleQuestions } from './policy/approvals/stale-questions.js';
 import { PolicyActivation } from './policy/policy-activation.js';
 import { PolicyService } from './policy/policy.service.js';
 import { Breaker } from './proxy/executor/breaker.js';
@@ -66,6 +69,11 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: false },
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
+    // What Fastify refuses before a route is found never reaches Nest.
+    frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) => {
+      const problem = problemFor(error);
+      void reply.code(problem.status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
+    },
   });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.on(foundation), adapter, {
     bodyParser: false,
@@ -111,6 +119,12 @@ async function prepare(app: NestFastifyApplication): Promise<void> {
       .list()
       .map((pause) => `paused: ${pause.target_kind}`),
   );
+  readiness.watch(() =>
+    app
+      .get(PauseBoard)
+      .heldCapabilities()
+      .map((name) => `held: ${name}`),
+  );
   readiness.watch(() => (app.get(PolicyService).revision() === null ? ['no policy set is in force'] : []));
 }
 
@@ -121,8 +135,9 @@ async function startWork(
   logger: Logger,
 ): Promise<() => Promise<void>> {
   const [executor, reconciler, breaker] = [app.get(Executor), app.get(Reconciler), app.get(Breaker)];
-  const [expiry, orphans, authorized, idleRuns] = [
+  const [expiry, stale, orphans, authorized, idleRuns] = [
     app.get(ApprovalExpiry),
+    app.get(StaleQuestions),
     app.get(OrphanedAttempts),
     app.get(AuthorizedCalls),
     app.get(IdleRuns),
@@ -130,6 +145,7 @@ async function startWork(
   const sweep = new Periodic(
     [
       { name: 'approval expiry', tick: () => expiry.tick() },
+      { name: 'stale questions', tick: () => stale.tick() },
       { name: 'orphaned attempts', tick: () => orphans.tick() },
       { name: 'authorized calls', tick: () => authorized.tick() },
       { name: 'idle runs', tick: () => idleRuns.tick() },

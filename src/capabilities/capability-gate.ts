@@ -26,6 +26,11 @@ export class CapabilityGate {
     return capability?.manifestDigest === call.manifestDigest ? capability : undefined;
   }
 
+  /** Digests of all definitions in force. */
+  digestsInForce(): readonly string[] {
+    return this.registry.list().map(({ manifestDigest }) => manifestDigest);
+  }
+
   pauseFor(tenant: string, principal: Principal, capability: string): TableRow<'pauses'> | null {
     return this.pauses.find(tenant, principal, capability);
   }

@@ -25,16 +25,32 @@ export class DispatchHandover {
     return this.accepting ? this.slots.waitMs(capability.manifest.name) : null;
   }
 
+  /** The attempt has ended. */
   giveBack(toolCallId: string): void {
-    const slot = this.reserved.get(toolCallId);
-    if (slot === undefined) return;
+    const slot = this.take(toolCallId);
+    if (slot !== null) this.slots.release(slot);
+  }
+
+  /** Nothing was dispatched: the slot does not count against the rate either. */
+  cancel(toolCallId: string): void {
+    const slot = this.take(toolCallId);
+    if (slot !== null) this.slots.cancel(slot);
+  }
+
+  private take(toolCallId: string): Slot | null {
+    const slot = this.reserved.get(toolCallId) ?? null;
     this.reserved.delete(toolCallId);
-    this.slots.release(slot);
+    return slot;
   }
 
   /** Calls that hold a slot. */
   get size(): number {
     return this.reserved.size;
+  }
+
+  /** Calls the listener whenever a slot comes back. Answers how to end that. */
+  onFree(listener: () => void): () => void {
+    return this.slots.onFree(listener);
   }
 
   /** From now on nothing new is dispatched by this process. */

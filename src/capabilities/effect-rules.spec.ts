@@ -16,10 +16,6 @@ describe('effect rules', () => {
     ['probeable, handed off', { onAmbiguous: 'handoff' }],
     ['probeable, by reference', EXTERNAL],
     ['opaque, handed off', { effect: 'opaque', probe: undefined, onAmbiguous: 'handoff' }],
-    [
-      'opaque, told later',
-      { effect: 'opaque', probe: undefined, lateResult: 'callback', pending: { status: [202], referenceAt: '/id' } },
-    ],
     ['replay by key', { effect: 'replay_by_key' }],
     [
       'idempotent without a key',
@@ -86,7 +82,7 @@ describe('effect rules', () => {
     ['a place without words', '/probe/happenedWhen', { probe: { happenedWhen: [] } }],
     ['one word with two meanings', '/probe', { probe: { failedWhen: ['succeeded'] } }],
     ['one word pending and failed', '/probe', { probe: { pendingWhen: ['failed'] } }],
-    ['a callback about nothing', '/pending', { lateResult: 'callback' }],
+    ['a callback', '/lateResult', { lateResult: 'callback', pending: { status: [202], referenceAt: '/id' } }],
     ['polling about nothing', '/pending', { lateResult: 'poll' }],
     [
       'polling without a probe',

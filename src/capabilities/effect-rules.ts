@@ -19,7 +19,7 @@ export function effectProblems(draft: ManifestDraft): readonly PlacedProblem[] {
   ];
 }
 
-function* ambiguityProblems({ effect, risk, onAmbiguous, probe, lateResult }: ManifestDraft): Generator<PlacedProblem> {
+function* ambiguityProblems({ effect, risk, onAmbiguous, probe }: ManifestDraft): Generator<PlacedProblem> {
   if (effect === undefined || risk === undefined || onAmbiguous === undefined) return;
   const mustSay = effect === 'opaque' || risk === 'high' || risk === 'critical';
   if (onAmbiguous === null && mustSay) {
@@ -27,14 +27,8 @@ function* ambiguityProblems({ effect, risk, onAmbiguous, probe, lateResult }: Ma
       '/onAmbiguous',
       'is required for opaque effects and for risk high and critical: reconcile or handoff',
     );
-  } else if (
-    (onAmbiguous ?? 'reconcile') === 'reconcile' &&
-    effect !== 'read_only' &&
-    probe === null &&
-    lateResult !== 'callback' &&
-    lateResult !== undefined
-  ) {
-    yield problemAt('/onAmbiguous', 'reconcile needs a probe or lateResult callback: declare one, or say handoff');
+  } else if ((onAmbiguous ?? 'reconcile') === 'reconcile' && effect !== 'read_only' && probe === null) {
+    yield problemAt('/onAmbiguous', 'reconcile needs a probe: declare one, or say handoff');
   }
 }
 
@@ -71,6 +65,7 @@ function* keyProblems({ effect, idempotency, connector, probe }: ManifestDraft):
 }
 
 function* lateResultProblems({ lateResult, pending, probe }: ManifestDraft): Generator<PlacedProblem> {
+  if (lateResult === 'callback') yield problemAt('/lateResult', 'callbacks are not supported by this version');
   if (lateResult !== undefined && lateResult !== 'none' && pending === null) {
     yield problemAt(
       '/pending',

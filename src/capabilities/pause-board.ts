@@ -13,6 +13,7 @@ export const PAUSE_REVISION = 'guard/pauses';
  */
 export class PauseBoard {
   private pauses: readonly TableRow<'pauses'>[] = [];
+  private held: readonly string[] = [];
   private seen = '0';
 
   constructor(
@@ -20,8 +21,13 @@ export class PauseBoard {
     feed: Feed,
   ) {
     feed.subscribe('pause-board', ({ unit }) => {
-      if (unit.writes.some((write) => write.table === 'pauses')) void this.reload();
+      if (unit.writes.some((write) => write.table === 'pauses' || write.table === 'capabilities')) void this.reload();
     });
+  }
+
+  /** Names of the capabilities that the breaker holds. */
+  heldCapabilities(): readonly string[] {
+    return this.held;
   }
 
   get revision(): string {
@@ -37,6 +43,7 @@ export class PauseBoard {
     // The revision first: pauses that are newer than it only make a guard fail, never pass.
     const seen = (await this.read.meta(PAUSE_REVISION)) ?? '0';
     this.pauses = await this.read.pauses();
+    this.held = await this.read.heldCapabilities();
     this.seen = seen;
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CountersignError } from '../domain/errors/countersign-error.js';
-import { INSTALLATION, UnitDesk } from '../storage/units/unit-desk.js';
+import { UnitDesk } from '../storage/units/unit-desk.js';
 import type { TableRow } from '../storage/rows/tables.js';
 import { CapabilityRegistry } from './capability-registry.js';
 import type { Capability } from './manifest.js';
@@ -40,7 +40,7 @@ export class CapabilityRegistration {
     const draft = this.desk.beginInstallation(name);
     const now = draft.context.occurredAt;
     const stream = { kind: 'capability', id: name } as const;
-    const streamVersion = await this.desk.read.streamVersion(INSTALLATION, stream);
+    const streamVersion = await this.desk.read.streamVersion(stream);
     const payload = {
       capabilityVersion: version,
       manifestDigest: capability.manifestDigest,

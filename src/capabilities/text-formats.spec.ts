@@ -61,6 +61,7 @@ const CASES: readonly (readonly [format: string, good: readonly string[], bad: r
       'a@b.c\n',
       `${'a'.repeat(65)}@b.c`,
       'ä@b.c',
+      `a@${'b.'.repeat(130)}c`,
     ],
   ],
   [

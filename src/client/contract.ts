@@ -9,10 +9,16 @@ import { z } from 'zod';
 const RFC_3339 =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
+/** February has no 30th, and a parser that makes it the 2nd of March changes what was agreed. */
+function isExistingDay(text: string): boolean {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number);
+  return day !== undefined && day <= new Date(Date.UTC(year ?? 0, month ?? 0, 0)).getUTCDate();
+}
+
 export const timestamp = z
   .string()
   .regex(RFC_3339, 'must be an RFC 3339 time with an offset')
-  .refine((text) => !Number.isNaN(Date.parse(text)), 'must be an existing time');
+  .refine(isExistingDay, 'must be an existing day');
 
 const id = z.string().min(1).max(64);
 const words = z.string().min(1);
@@ -39,12 +45,18 @@ export const proposeToolCallBody = z.strictObject({
 });
 export type ProposeToolCallBody = z.infer<typeof proposeToolCallBody>;
 
+/** A client's name for its command: the same id is the same command. */
+const commandId = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+  .optional();
+
 export const decisionBody = z.strictObject({
   decision: z.enum(['allow', 'deny']),
   /** The consent digest that the approval showed. */
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, 'must be the digest the approval shows'),
   reason: words.optional(),
-  commandId: id.optional(),
+  commandId,
 });
 export type DecisionBody = z.infer<typeof decisionBody>;
 
@@ -55,11 +67,6 @@ const pauseTarget = z.union([
   z.strictObject({ capability: z.string().min(1).max(64) }),
 ]);
 export type PauseTarget = z.infer<typeof pauseTarget>;
-
-const commandId = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
-  .optional();
 
 export const controlBody = z.discriminatedUnion('type', [
   z.strictObject({
@@ -94,7 +101,7 @@ export const resolutionBody = z.strictObject({
   /** Where the proof is kept: ticket numbers, statement lines, URLs. */
   evidenceRefs: z.array(z.string().min(1).max(512)).max(32),
   note: words.optional(),
-  commandId: id.optional(),
+  commandId,
 });
 export type ResolutionBody = z.infer<typeof resolutionBody>;
 

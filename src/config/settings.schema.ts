@@ -23,7 +23,14 @@ const word = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
 /** The shape of the settings as written in YAML; paths are still relative here. */
 export const settingsSchema = z.strictObject({
-  installation: z.strictObject({ name: text, publicUrl: z.url({ protocol: /^https?$/ }).nullable() }),
+  installation: z.strictObject({
+    name: text,
+    publicUrl: z.url({ protocol: /^https?$/ }).nullable(),
+    operatorTenant: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/)
+      .nullable(),
+  }),
   dataDir: text,
   http: z.strictObject({
     host: text,

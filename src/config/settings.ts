@@ -3,7 +3,12 @@
  * Names of durations end in `Ms`, sizes in `BytesMax` or `Max`. A class, so that it can be injected.
  */
 export abstract class Settings {
-  abstract readonly installation: { readonly name: string; readonly publicUrl: string | null };
+  abstract readonly installation: {
+    readonly name: string;
+    readonly publicUrl: string | null;
+    /** Tenant whose operators may act on the whole installation; null: nobody may over HTTP. */
+    readonly operatorTenant: string | null;
+  };
   /** Everything durable lives below this directory (absolute). */
   abstract readonly dataDir: string;
   abstract readonly http: {

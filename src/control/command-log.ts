@@ -5,6 +5,7 @@ import { ERRORS, type ErrorCode } from '../domain/errors/error-codes.js';
 import type { DomainEvent } from '../domain/events/catalogue.js';
 import { ID_PREFIXES } from '../domain/ids/ids.js';
 import type { JsonObject } from '../domain/json/json-value.js';
+import { principalKey, principalOf } from '../domain/principal.js';
 import type { Caller } from '../identity/caller.js';
 import { GuardFailed } from '../storage/unit.js';
 import { UnitDesk } from '../storage/units/unit-desk.js';
@@ -47,6 +48,11 @@ const NOT_RECORDED: readonly ErrorCode[] = [
 /** Thrown by a command that finds its work already done: it is acknowledged and nothing is recorded. */
 export class AlreadyDone extends Error {
   override readonly name = 'AlreadyDone';
+
+  /** The command that did it; null when it cannot be told. */
+  constructor(readonly commandId: string | null) {
+    super('already done');
+  }
 }
 
 /**
@@ -70,6 +76,7 @@ export class CommandLog {
   ): Promise<Acknowledged> {
     const commandId = asked.commandId ?? this.desk.newId(ID_PREFIXES.command);
     const requestDigest = jsonDigest({ type: asked.type, target: asked.target, ...asked.details });
+    let failed = '';
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const earlier = await this.earlier(caller, commandId, requestDigest);
       if (earlier !== null) return earlier;
@@ -87,21 +94,24 @@ export class CommandLog {
         await this.desk.commit(draft);
         return { commandId };
       } catch (error) {
-        if (error instanceof GuardFailed) continue;
-        if (error instanceof AlreadyDone) return { commandId };
+        if (error instanceof GuardFailed) {
+          failed = error.guard;
+          continue;
+        }
+        if (error instanceof AlreadyDone) return { commandId: error.commandId ?? commandId };
         if (!(error instanceof CountersignError) || NOT_RECORDED.includes(error.code)) throw error;
         await this.reject(caller, commandId, fact, error);
         throw new CountersignError(error.code, error.message, { ...error.details, commandId });
       }
     }
-    throw new CountersignError('contended', 'other writers changed the same records three times in a row');
+    throw guardError(failed);
   }
 
   /** The answer the same command got before; null when it is new. */
   private async earlier(caller: Caller, commandId: string, requestDigest: string): Promise<Acknowledged | null> {
     const row = await this.desk.read.command(caller.tenant, commandId);
     if (row === null) return null;
-    if (row.request_digest !== requestDigest || row.issuer !== caller.actor.sub) {
+    if (row.request_digest !== requestDigest || row.issuer !== issuerOf(caller)) {
       throw new CountersignError('command_id_conflict', 'this commandId belongs to another command');
     }
     if (row.status === 'accepted') return { commandId };
@@ -138,7 +148,7 @@ export class CommandLog {
         tenant: caller.tenant,
         command_id: commandId,
         type: payload.type,
-        issuer: caller.actor.sub,
+        issuer: issuerOf(caller),
         request_digest: payload.requestDigest,
         status: code === null ? 'accepted' : 'rejected',
         code,
@@ -168,3 +178,15 @@ export class CommandLog {
     }
   }
 }
+
+/** What it means for the issuer when a guard fails however often one looks again. */
+function guardError(guard: string): CountersignError {
+  if (guard === 'capability')
+    return new CountersignError('capability_held', 'the capability is held', { retryAfterSeconds: 10 });
+  if (guard === 'open_intent')
+    return new CountersignError('outstanding_identical_intent', 'an identical call is not settled yet');
+  return new CountersignError('contended', 'other writers changed the same records three times in a row');
+}
+
+/** An agent is not the person it acts for: neither gets the other's answers. */
+const issuerOf = (caller: Caller): string => principalKey(principalOf(caller.actor));

@@ -1,3 +1,4 @@
+import type { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { principalKey, principalOf } from '../domain/principal.js';
 import { hasRole, type Caller } from '../identity/caller.js';
@@ -20,4 +21,15 @@ export async function loadOwnCall(read: StoreReader, caller: Caller, toolCallId:
 /** @throws CountersignError `not_authorized`, which the command log records. */
 export function requireOperator(caller: Caller): void {
   if (!hasRole(caller, 'operator')) throw new CountersignError('not_authorized', 'only an operator may do this');
+}
+
+/** For what touches every tenant. @throws CountersignError `not_authorized` */
+export function requireInstallationOperator(caller: Caller, settings: Pick<Settings, 'installation'>): void {
+  requireOperator(caller);
+  if (caller.tenant !== settings.installation.operatorTenant) {
+    throw new CountersignError(
+      'not_authorized',
+      'only an operator of the installation may do this (installation.operatorTenant)',
+    );
+  }
 }

@@ -3,10 +3,9 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { approvalListQuery, decisionBody, type ApprovalRepresentation } from '../client/contract.js';
 import { Settings } from '../config/settings.js';
-import { CountersignError } from '../domain/errors/countersign-error.js';
 import { DecideApproval } from '../control/decide-approval/decide-approval.command.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
-import type { Caller } from '../identity/caller.js';
+import { ROLES, type Caller } from '../identity/caller.js';
 import { GetApproval, ListApprovals } from '../runtime/queries/approval.queries.js';
 import type { ApprovalView } from '../runtime/views/approval.view.js';
 import { approvalPage } from './approval-page.js';
@@ -54,8 +53,9 @@ export class ApprovalsController {
     return approvalPage(represent(view));
   }
 
+  /** Open to every role: who may not decide is refused by the command, and the refusal is recorded. */
   @Post(':approvalId/decision')
-  @AllowRoles('approver', 'harness', 'operator', 'auditor')
+  @AllowRoles(...ROLES)
   async decide(
     @CurrentCaller() caller: Caller,
     @Param('approvalId') approvalId: string,
@@ -67,7 +67,13 @@ export class ApprovalsController {
     const decided = await this.commands.execute(
       new DecideApproval(
         caller,
-        { approvalId, decision, digest, reason: reason ?? null, expectedVersion: versionFrom(headers['if-match']) },
+        {
+          approvalId,
+          decision,
+          digest,
+          reason: reason ?? null,
+          expectedVersion: versionFrom(approvalId, headers['if-match']),
+        },
         commandId ?? headers['idempotency-key'] ?? null,
       ),
     );
@@ -83,13 +89,14 @@ function represent({ version: _, ...view }: ApprovalView): ApprovalRepresentatio
 
 const etagOf = (view: ApprovalView): string => `"${view.approvalId}.${view.version}"`;
 
-/** The version in an `If-Match` of ours; anything else can never match. */
-function versionFrom(header: string | undefined): number | null {
+/** The version in an `If-Match` of this approval; anything else can never match (-1). */
+function versionFrom(approvalId: string, header: string | undefined): number | null {
   if (header === undefined || header.trim() === '*') return null;
-  const match = /^"[a-z0-9_]+\.(\d{1,9})"$/.exec(header.trim());
-  if (match === null) throw new CountersignError('version_stale', 'If-Match is not an ETag of this approval');
-  return Number(match[1]);
+  const match = /^"([a-z0-9_]+)\.(\d{1,9})"$/.exec(header.trim());
+  return match?.[1] === approvalId ? Number(match[2]) : NEVER;
 }
+
+const NEVER = -1;
 
 /** A browser names text/html before anything JSON. */
 function wantsHtml(accept: string | undefined): boolean {

@@ -34,7 +34,7 @@ export class CapabilitiesController {
       inputSchema: manifest.inputSchema,
       outputSchema: manifest.outputSchema,
       idempotencyKeyRequired: manifest.effect !== 'read_only' && manifest.idempotency.callerKeyTemplate === null,
-      state: paused ? 'paused' : 'active',
+      state: this.pauses.heldCapabilities().includes(manifest.name) ? 'held' : paused ? 'paused' : 'active',
       manifestDigest,
     };
   }

@@ -15,7 +15,7 @@ import { ResumeAuthorized } from '../control/resume-authorized/resume-authorized
 import { RetryToolCall } from '../control/retry-tool-call/retry-tool-call.command.js';
 import { SetPause, type PauseTarget } from '../control/set-pause/set-pause.command.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
-import type { Caller } from '../identity/caller.js';
+import { ROLES, type Caller } from '../identity/caller.js';
 import { GetCommand } from '../runtime/queries/command.queries.js';
 import { readInput } from './read-input.js';
 
@@ -33,8 +33,9 @@ export class ControlController {
     private readonly queries: QueryBus,
   ) {}
 
+  /** Open to every role: who may not is refused by the command, and the refusal is recorded. */
   @Post()
-  @AllowRoles('harness', 'approver', 'operator')
+  @AllowRoles(...ROLES)
   async issue(
     @CurrentCaller() caller: Caller,
     @Body() input: unknown,
@@ -50,7 +51,7 @@ export class ControlController {
   }
 
   @Get(':commandId')
-  @AllowRoles('harness', 'approver', 'operator', 'auditor')
+  @AllowRoles(...ROLES)
   async get(@CurrentCaller() caller: Caller, @Param('commandId') commandId: string): Promise<CommandRepresentation> {
     const view = await this.queries.execute(new GetCommand(caller, commandId));
     return { ...view, eventIds: [...view.eventIds], links: { ...view.links } };

@@ -44,8 +44,15 @@ export class ProblemFilter implements ExceptionFilter {
       void reply.header('retry-after', String(error.details.retryAfterSeconds ?? RETRY_AFTER_SECONDS));
     }
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
-    void reply.code(problem.status).type('application/problem+json; charset=utf-8').send(JSON.stringify(problem));
+    void reply.code(problem.status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
   }
+}
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** Whatever was thrown, as a problem. */
+export function problemFor(exception: unknown): Problem {
+  return problemOf(asCountersignError(exception));
 }
 
 export function problemOf(error: CountersignError): Problem {

@@ -15,7 +15,7 @@ import { checkCallerLabel } from '../domain/ids/caller-names.js';
 import { principalKey } from '../domain/principal.js';
 import { isTerminal, type ToolCallStatus } from '../domain/tool-call/tool-call.state.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
-import type { Caller } from '../identity/caller.js';
+import { ROLES, type Caller } from '../identity/caller.js';
 import { ProposeToolCall } from '../control/propose-tool-call/propose-tool-call.command.js';
 import { ResolveHandoff } from '../control/resolve-handoff/resolve-handoff.command.js';
 import { GetToolCall, ListToolCalls } from '../runtime/queries/tool-call.queries.js';
@@ -44,6 +44,7 @@ export class ToolCallsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ToolCallRepresentation> {
     const body = readInput(proposeToolCallBody, input);
+    const waitMs = preferredWaitMs(headers['prefer'], this.settings.http.waitMsMax);
     const proposed = await this.commands.execute(
       new ProposeToolCall(caller, {
         capability: body.capability,
@@ -62,7 +63,6 @@ export class ToolCallsController {
       }),
     );
     if (proposed.replayed) void reply.header('idempotent-replayed', 'true');
-    const waitMs = preferredWaitMs(headers['prefer'], this.settings.http.waitMsMax);
     if (waitMs > 0) void reply.header('preference-applied', `wait=${Math.ceil(waitMs / 1000)}`);
     void reply.header('location', `/v1/tool-calls/${proposed.toolCallId}`);
     return this.show(caller, proposed.toolCallId, waitMs, request, reply);
@@ -110,7 +110,7 @@ export class ToolCallsController {
   }
 
   @Post(':toolCallId/resolution')
-  @AllowRoles('operator')
+  @AllowRoles(...ROLES)
   async resolve(
     @CurrentCaller() caller: Caller,
     @Param('toolCallId') toolCallId: string,

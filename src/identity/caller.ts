@@ -24,6 +24,9 @@ export function requesters(caller: Caller): readonly string[] {
   return [...subjects];
 }
 
+/** Roles an agent's own credential can use, whatever else its token says: it never decides, operates or audits. */
+const AGENT_ROLES: readonly Role[] = ['harness', 'connector', 'feedback'];
+
 export function hasRole(caller: Caller, ...roles: readonly Role[]): boolean {
-  return roles.some((role) => caller.roles.includes(role));
+  return roles.some((role) => caller.roles.includes(role) && (!caller.isAgent || AGENT_ROLES.includes(role)));
 }

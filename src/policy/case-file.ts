@@ -1,22 +1,30 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { argsDigest } from '../domain/digests/digests.js';
-import type { Actor } from '../domain/events/envelope.js';
-import type { EventPayload } from '../domain/events/catalogue.js';
+import { foldApproval } from '../domain/approval/approval.evolve.js';
+import type { ApprovalState } from '../domain/approval/approval.state.js';
+import type { DomainEvent, EventPayload, EventType } from '../domain/events/catalogue.js';
+import { textsAt } from '../domain/redaction/redact.js';
+import { domainEventOf } from '../domain/events/domain-event.js';
+import type { CommittedEvent, StreamRef } from '../domain/events/envelope.js';
 import type { JsonObject } from '../domain/json/json-value.js';
+import { foldToolCall } from '../domain/tool-call/tool-call.evolve.js';
+import type { ToolCallState } from '../domain/tool-call/tool-call.state.js';
 import { Store } from '../storage/store.js';
-import type { LoadedCall } from '../storage/units/load.js';
+import type { LoadedApproval, LoadedCall } from '../storage/units/load.js';
 import type { PolicyRequest } from './core/policy-types.js';
 
 /** What was proposed and asked of the policy, unsealed for one use. */
 export interface Papers {
   readonly args: JsonObject;
   readonly redacted: readonly string[];
+  /** The texts that stand at the redacted places. */
+  readonly masked: readonly string[];
   readonly target: JsonObject;
   readonly agentReason: string | null;
   readonly requesterSubjects: readonly string[];
   /** The policy request as it was first asked; approvals and time are the asker's to replace. */
   readonly request: PolicyRequest;
-  readonly requester: Actor;
 }
 
 /** The sealed record does not say what was agreed to: nothing may run on it. */
@@ -25,36 +33,78 @@ export class RecordTampered extends Error {
 }
 
 /**
- * Reads a call's papers from the sealed events. The digest of the arguments is computed again from the unsealed bytes
- * and compared with the one everybody agreed to, so a changed record can never change what runs.
+ * Reads a call's papers from the sealed events, and holds rows against them. A payload is sealed together with its place,
+ * so whoever changes the database without the key can change what rows say, but not what was agreed to: a row that
+ * differs from its events never runs.
  */
 @Injectable()
 export class CaseFile {
   constructor(private readonly store: Store) {}
 
-  /** @throws RecordTampered when the record is missing, cannot be unsealed, or differs from its digest. */
+  /** @throws RecordTampered when the record is missing, cannot be unsealed, or is not of this call. */
   async open({ row, state }: LoadedCall): Promise<Papers> {
-    const proposed = await this.read(row.tenant, row.proposed_event_id);
-    const decided = await this.read(row.tenant, row.decided_event_id ?? '');
+    const proposed = await this.read(row, row.proposed_event_id, 'tool.call.proposed');
+    const decided = await this.read(row, row.decided_event_id ?? '', 'policy.decided');
     const proposal = proposed.payload as unknown as EventPayload<'tool.call.proposed'>;
-    if (argsDigest(proposal.arguments) !== state.argsDigest || proposal.argsDigest !== state.argsDigest) {
-      throw new RecordTampered('the stored arguments differ from the digest that was agreed to');
-    }
-    const request = (decided.payload as unknown as EventPayload<'policy.decided'>).request;
+    const agreed =
+      argsDigest(proposal.arguments) === state.argsDigest &&
+      proposal.argsDigest === state.argsDigest &&
+      proposal.downstreamKey === state.downstreamKey &&
+      proposal.manifestDigest === state.manifestDigest;
+    if (!agreed) throw new RecordTampered('the stored call differs from what was proposed');
+    const { request } = decided.payload as unknown as EventPayload<'policy.decided'>;
     return {
       args: proposal.arguments,
       redacted: (proposal.redacted ?? []) as readonly string[],
+      masked: textsAt(proposal.arguments, (proposal.redacted ?? []) as readonly string[]),
       target: proposal.target,
       agentReason: proposal.reason ?? null,
       requesterSubjects: (proposal.requesterSubjects ?? []) as readonly string[],
       request: { ...(request as unknown as Omit<PolicyRequest, 'input'>), input: proposal.arguments },
-      requester: proposed.envelope.actor,
     };
   }
 
-  private async read(tenant: string, eventId: string) {
-    const event = await this.store.read.event(tenant, eventId).catch(() => null);
-    if (event === null) throw new RecordTampered('a record of the call cannot be read');
+  /**
+   * Before sending: the rows say what folding the sealed events says, and the approval is this call's own consent.
+   *
+   * @throws RecordTampered
+   */
+  async verify(call: LoadedCall, approval: LoadedApproval | null): Promise<void> {
+    const { tenant, tool_call_id: toolCallId } = call.row;
+    const folded = foldToolCall(null, await this.stream(tenant, { kind: 'call', id: toolCallId }));
+    if (!isSame(folded, call.state)) throw new RecordTampered('the row of the call differs from its events');
+    if (approval === null) return;
+    const { row, state } = approval;
+    const asked = foldApproval(null, await this.stream(tenant, { kind: 'approval', id: row.approval_id }));
+    if (!isSame(asked, state)) throw new RecordTampered('the row of the approval differs from its events');
+    const own =
+      row.tool_call_id === toolCallId &&
+      state.attempt === call.state.attempt &&
+      state.argsDigest === call.state.argsDigest &&
+      state.manifestDigest === call.state.manifestDigest;
+    if (!own) throw new RecordTampered('the approval is not of this call');
+  }
+
+  private async stream(tenant: string, stream: StreamRef): Promise<readonly DomainEvent[]> {
+    const events = (await this.store.read.streamEvents(tenant, stream).catch(unreadable)) ?? [];
+    return events.map(({ envelope, payload }) => domainEventOf(envelope.eventType, payload));
+  }
+
+  private async read(row: LoadedCall['row'], eventId: string, type: EventType): Promise<CommittedEvent> {
+    const event = await this.store.read.event(row.tenant, eventId).catch(unreadable);
+    const isOwn = event?.envelope.streamId === row.tool_call_id && event.envelope.eventType === type;
+    if (event === null || !isOwn) throw new RecordTampered('a record of the call cannot be read');
     return event;
   }
+}
+
+function isSame(folded: ToolCallState | ApprovalState | null, row: ToolCallState | ApprovalState): boolean {
+  return folded !== null && isDeepStrictEqual(folded, row);
+}
+
+/** A database that cannot be read now says nothing about the record; anything else does. */
+function unreadable(error: unknown): null {
+  const code: unknown = (error as { code?: unknown } | null)?.code;
+  if (typeof code === 'string' && code.startsWith('SQLITE_')) throw error;
+  return null;
 }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
+import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { Guard } from '../storage/unit.js';
 import type { CallInUnit } from '../storage/units/call-in-unit.js';
-import type { LoadedCall } from '../storage/units/load.js';
+import type { LoadedApproval, LoadedCall } from '../storage/units/load.js';
 import type { UnitDraft } from '../storage/units/unit-draft.js';
 import { CaseFile, type Papers } from './case-file.js';
 import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
@@ -10,6 +11,18 @@ import type { Judged } from './judged.js';
 import { recordJudgement } from './judgement.js';
 import { policyIsCurrent } from './policy-guard.js';
 import { PolicyService } from './policy.service.js';
+
+/**
+ * An engine that fails has said nothing about the call: nothing is recorded, the key stays free, nothing runs.
+ *
+ * @throws CountersignError `engine_error` naming what failed, never what was asked
+ */
+export function mustBeAnAnswer(decision: PolicyDecision): void {
+  if (decision.denyCode !== 'engine_error') return;
+  throw new CountersignError('engine_error', 'the policy could not be evaluated, so nothing is allowed', {
+    problems: decision.engineErrors,
+  });
+}
 
 /** Asks the policy about a call and records what follows: the one judge under every surface. */
 @Injectable()
@@ -33,6 +46,11 @@ export class Judge {
   /** @throws RecordTampered when the record is not what was agreed to. */
   open(call: LoadedCall): Promise<Papers> {
     return this.caseFile.open(call);
+  }
+
+  /** Before sending: the rows are what the sealed events say. @throws RecordTampered */
+  verify(call: LoadedCall, approval: LoadedApproval | null): Promise<void> {
+    return this.caseFile.verify(call, approval);
   }
 
   /** Records the decision and the authorization, denial or question that follows from it. */

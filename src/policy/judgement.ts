@@ -14,7 +14,7 @@ import type { Judged } from './judged.js';
  */
 export function recordJudgement(draft: UnitDraft, call: CallInUnit, judged: Judged, settings: Settings): void {
   const { decision } = judged;
-  const policyDecisionId = recordDecision(draft, call, judged);
+  recordDecision(draft, call, judged);
   switch (decision.outcome) {
     case 'allow':
       call.do({
@@ -30,13 +30,13 @@ export function recordJudgement(draft: UnitDraft, call: CallInUnit, judged: Judg
       call.do({ kind: 'deny', denial: { basis: 'policy', reasons: decision.reasons } });
       return;
     case 'requires_confirmation':
-      askPeople(draft, call, judged, policyDecisionId);
+      askPeople(draft, call, judged);
       return;
   }
 }
 
-/** Records the answer of the policy alone. Answers the decision's id. */
-export function recordDecision(draft: UnitDraft, call: CallInUnit, judged: Judged): string {
+/** Records the answer of the policy alone. */
+export function recordDecision(draft: UnitDraft, call: CallInUnit, judged: Judged): void {
   const { decision, request } = judged;
   const policyDecisionId = draft.ids.next(ID_PREFIXES.policyDecision);
   // The input is in the proposal already; together they are the whole request, so the decision can be replayed.
@@ -61,20 +61,18 @@ export function recordDecision(draft: UnitDraft, call: CallInUnit, judged: Judge
     },
     { policyDecisionId },
   );
-  return policyDecisionId;
 }
 
-function askPeople(draft: UnitDraft, call: CallInUnit, judged: Judged, policyDecisionId: string): void {
+function askPeople(draft: UnitDraft, call: CallInUnit, judged: Judged): void {
   const { facts } = call.after;
   const approvalId = draft.ids.next(ID_PREFIXES.approval);
   const question = composeQuestion(judged, {
     toolCallId: facts.tool_call_id,
     tenant: facts.tenant,
     state: call.state,
-    policyDecisionId,
     supersedesApprovalId: facts.approval_id,
   });
-  new ApprovalInUnit(draft, {
+  const before = {
     state: null,
     facts: {
       approval_id: approvalId,
@@ -90,7 +88,8 @@ function askPeople(draft: UnitDraft, call: CallInUnit, judged: Judged, policyDec
       created_at: judged.now,
       updated_at: judged.now,
     },
-  }).do({ kind: 'ask', question });
+  };
+  new ApprovalInUnit(draft, before, call.refs).do({ kind: 'ask', question });
   call.boundTo(approvalId);
 }
 

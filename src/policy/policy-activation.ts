@@ -33,7 +33,7 @@ export class PolicyActivation {
     const event = loadEvent(report, row?.revision ?? null);
     if (event === null) return report;
     const stream = { kind: 'policy', id: POLICY_SCOPE } as const;
-    const version = await this.desk.read.streamVersion(POLICY_SCOPE, stream);
+    const version = await this.desk.read.streamVersion(stream);
     const [eventId] = draft.append(stream, version, [event], {});
     if (event.type === 'policy.activated') {
       draft.write({

@@ -8,7 +8,9 @@ import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
 import { NO_SET, engineErrorDecision } from './engine/evaluate.js';
 import { loadPolicies } from './engine/load-policies.js';
 import { PolicyEvaluator } from './engine/policy-evaluator.js';
+import { problem } from './engine/policy-problem.js';
 import type { LoadReport } from './engine/policy-set.js';
+import { refusedReport } from './engine/policy-set.js';
 import { PolicySource } from './engine/policy-source.js';
 
 /** Asks the policy in force, and puts policy in force. Holds waiting only; the rules are in `core/` and `engine/`. */
@@ -52,8 +54,8 @@ export class PolicyService implements OnApplicationShutdown {
    * lists every problem. Reloads happen one after the other. Never rejects.
    */
   reload(): Promise<LoadReport> {
-    const turn = this.loading.then(() => loadPolicies(this.evaluator, this.source.current()));
-    this.loading = turn.then((report) => (this.report = report)).catch(() => undefined);
+    const turn = this.loading.then(() => this.load());
+    this.loading = turn;
     return turn;
   }
 
@@ -69,6 +71,15 @@ export class PolicyService implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.evaluator.stop();
+  }
+
+  private async load(): Promise<LoadReport> {
+    try {
+      this.report = await loadPolicies(this.evaluator, this.source.current());
+    } catch {
+      this.report = refusedReport([problem('unreadable_folder', 'the policies cannot be loaded')]);
+    }
+    return this.report;
   }
 }
 

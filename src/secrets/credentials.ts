@@ -38,6 +38,7 @@ export class Credentials {
   private readonly headers = new Map<string, CredentialHeader>();
   /** Replaces every form of every secret in a text that came from outside. */
   readonly scrub: Scrubber;
+  readonly #secrets: readonly string[];
 
   constructor(settings: Pick<Settings, 'credentials'>) {
     const problems: string[] = [];
@@ -57,7 +58,13 @@ export class Credentials {
         problems,
       });
     }
+    this.#secrets = secrets;
     this.scrub = createScrubber(secrets);
+  }
+
+  /** The same for one call, whose redacted arguments are secrets too. */
+  scrubWith(more: readonly string[]): Scrubber {
+    return createScrubber([...this.#secrets, ...more]);
   }
 
   has(name: string): boolean {

@@ -9,6 +9,20 @@ export const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 const ALGORITHM = 'aes-256-gcm';
 
+/** Where an event stands. Sealed with its payload, so that a payload can be moved to no other place. */
+export interface SealedPlace {
+  readonly eventId: string;
+  readonly tenant: string;
+  readonly streamKind: string;
+  readonly streamId: string;
+  readonly version: number;
+  readonly eventType: string;
+}
+
+export function sealingContext({ eventId, tenant, streamKind, streamId, version, eventType }: SealedPlace): string {
+  return JSON.stringify([eventId, tenant, streamKind, streamId, version, eventType]);
+}
+
 /** AES-256-GCM: nonce ‖ ciphertext ‖ tag. `context` is authenticated with it and must be given again to open. */
 export function seal(key: Uint8Array, nonce: Uint8Array, context: string, plain: Uint8Array): Uint8Array {
   if (nonce.length !== NONCE_BYTES) throw new Error(`a nonce has ${NONCE_BYTES} bytes`);

@@ -32,13 +32,17 @@ export class CancelToolCallHandler implements ICommandHandler<CancelToolCall> {
           { toolCallId },
         );
       }
-      const draft = start({ correlationId: toolCallId, runId: row.run_id, sessionId: row.session_id });
+      const draft = start({ correlationId: row.correlation_id, runId: row.run_id, sessionId: row.session_id });
       const approval =
         row.approval_id === null ? null : await loadApproval(this.desk.read, caller.tenant, row.approval_id);
+      const call = new CallInUnit(draft, loaded);
       if (approval !== null && (approval.state.status === 'pending' || approval.state.status === 'granted')) {
-        new ApprovalInUnit(draft, approval).do({ kind: 'close', closing: { reason: 'cancelled' } }, 'control-plane');
+        new ApprovalInUnit(draft, approval, call.refs).do(
+          { kind: 'close', closing: { reason: 'cancelled' } },
+          'control-plane',
+        );
       }
-      new CallInUnit(draft, loaded).do({ kind: 'close', closing: { reason: 'cancelled' } }, {}, 'control-plane');
+      call.do({ kind: 'close', closing: { reason: 'cancelled' } }, {}, 'control-plane');
       return draft;
     });
   }

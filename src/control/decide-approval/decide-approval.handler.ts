@@ -5,6 +5,7 @@ import type { JsonObject } from '../../domain/json/json-value.js';
 import type { Caller } from '../../identity/caller.js';
 import { policyIsCurrent } from '../../policy/policy-guard.js';
 import { Judge } from '../../policy/judge.js';
+import type { Guard } from '../../storage/unit.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { loadApproval, loadCall, type LoadedApproval, type LoadedCall } from '../../storage/units/load.js';
@@ -33,8 +34,14 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     try {
       const acknowledged = await this.log.carryOut(caller, asked, async (start, now) => {
         const { approval, call } = await this.load(caller.tenant, word);
-        const about = { correlationId: call.row.tool_call_id, runId: call.row.run_id, sessionId: call.row.session_id };
-        return this.vote({ caller, word, approval, call, draft: start(about), now });
+        const about = {
+          correlationId: call.row.correlation_id,
+          runId: call.row.run_id,
+          sessionId: call.row.session_id,
+        };
+        const draft = start(about);
+        if (this.vote({ caller, word, approval, call, draft, now })) return draft;
+        throw new AlreadyDone(await this.firstCommand(caller, approval));
       });
       return { approvalId, commandId: acknowledged.commandId };
     } catch (error) {
@@ -57,8 +64,10 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     return { approval, call };
   }
 
-  private vote({ caller, word, approval: loaded, call: loadedCall, draft, now }: Voting): UnitDraft {
-    const approval = new ApprovalInUnit(draft, loaded).do({
+  /** False when this person has said the same before: nothing is recorded. */
+  private vote({ caller, word, approval: loaded, call: loadedCall, draft, now }: Voting): boolean {
+    const call = new CallInUnit(draft, loadedCall);
+    const approval = new ApprovalInUnit(draft, loaded, call.refs).do({
       kind: 'vote',
       voter: {
         sub: caller.actor.sub,
@@ -70,11 +79,10 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
       reason: word.reason,
       now,
     });
-    if (!approval.changed) throw new AlreadyDone();
+    if (!approval.changed) return false;
     // A vote that could lead to sending rests on what was asked: the same definition, the same policy, an open run.
     if (word.decision === 'allow') this.guardConsent(draft, loaded, loadedCall);
-    draft.guard(runIsOpen(loaded.row.run_id));
-    const call = new CallInUnit(draft, loadedCall);
+    draft.guard(runIsOpen(loaded.row.run_id)).guard(stillToDecide(loaded.row.approval_id));
     const { state } = approval;
     if (state.status === 'granted') {
       const { executeBy, attempt } = state;
@@ -84,7 +92,14 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
       const reasons = [word.reason === null ? 'denied by an approver' : `denied by an approver: ${word.reason}`];
       call.do({ kind: 'deny', denial: { basis: 'approval', reasons } });
     }
-    return draft;
+    return true;
+  }
+
+  /** The command by which this person said it first. */
+  private async firstCommand(caller: Caller, { row, votes }: LoadedApproval): Promise<string | null> {
+    const vote = votes.find(({ sub }) => sub === caller.actor.sub);
+    const event = vote === undefined ? null : await this.desk.read.event(row.tenant, vote.event_id);
+    return event?.envelope.commandId ?? null;
   }
 
   private guardConsent(draft: UnitDraft, { row }: LoadedApproval, call: LoadedCall): void {
@@ -103,6 +118,12 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     for (const guard of this.gate.guards(capability)) if (guard.name === 'capability') draft.guard(guard);
     draft.guard(policyIsCurrent(row.policy_revision));
   }
+}
+
+/** By the clock of the one who writes. */
+function stillToDecide(approvalId: string): Guard {
+  const where = { approval_id: approvalId, decide_by: { clock: 'after_now' } } as const;
+  return { name: 'decide_by', table: 'approvals', where, expect: 'present' };
 }
 
 interface Voting {

@@ -69,11 +69,12 @@ export class ProposalUnits {
       now,
     });
     const reserved = call.state.status === 'authorized' && this.dispatchAtOnce(judged, call, now);
+    if (reserved) draft.guard(this.desk.ownerGuard());
     return {
       toolCallId,
       draft,
       abandon: () => {
-        if (reserved) this.gate.slots.giveBack(toolCallId);
+        if (reserved) this.gate.slots.cancel(toolCallId);
       },
     };
   }
@@ -102,6 +103,9 @@ export class ProposalUnits {
       session_id: place.sessionId,
       turn_id: proposal.turnId,
       call_id: proposal.callId,
+      correlation_id: proposal.intentId ?? toolCallId,
+      reasoning_object_id: proposal.reasoningObjectId,
+      skill_id: proposal.skillId,
       version: 0,
       policy_decision_id: null,
       policy_revision: null,
@@ -139,11 +143,7 @@ export class ProposalUnits {
           requesterSubjects: requesters(caller),
         },
       },
-      {
-        capabilityId: intent.capability.id,
-        ...(proposal.reasoningObjectId === null ? {} : { reasoningObjectId: proposal.reasoningObjectId }),
-        ...(proposal.skillId === null ? {} : { skillId: proposal.skillId }),
-      },
+      { capabilityId: intent.capability.id },
     );
   }
 

@@ -3,7 +3,7 @@ import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Caller } from '../../identity/caller.js';
 import type { PolicyRequest } from '../../policy/core/policy-types.js';
-import { Judge } from '../../policy/judge.js';
+import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { IntentReader, type Intent } from './intent-reader.js';
@@ -49,6 +49,7 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
     const ordinal = await this.intentOrdinal(caller, proposal, intent);
     const request = policyRequest(caller, proposal, intent, nowMs);
     const decision = await this.judge.decide(request);
+    mustBeAnAnswer(decision);
     const prepared = this.units.prepare({ caller, proposal, intent, place, ordinal, request, decision, nowMs });
     try {
       await this.desk.commit(prepared.draft);

@@ -38,7 +38,7 @@ export class ResolveHandoffHandler implements ICommandHandler<ResolveHandoff> {
           pointer: '/evidenceRefs',
         });
       }
-      const draft = start({ correlationId: toolCallId, runId: row.run_id, sessionId: row.session_id });
+      const draft = start({ correlationId: row.correlation_id, runId: row.run_id, sessionId: row.session_id });
       new CallInUnit(draft, loaded).do({
         kind: 'resolve_handoff',
         finding: {

@@ -1,7 +1,7 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
-import { Judge } from '../../policy/judge.js';
+import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import type { LoadedCall } from '../../storage/units/load.js';
@@ -30,7 +30,7 @@ export class RetryToolCallHandler implements ICommandHandler<RetryToolCall> {
     return this.log.carryOut(caller, asked, async (start, now) => {
       const loaded = await this.withEvidence(await loadOwnCall(this.desk.read, caller, toolCallId));
       const { row } = loaded;
-      const draft = start({ correlationId: toolCallId, runId: row.run_id, sessionId: row.session_id });
+      const draft = start({ correlationId: row.correlation_id, runId: row.run_id, sessionId: row.session_id });
       return this.proposeAgain(draft, loaded, now);
     });
   }
@@ -50,6 +50,7 @@ export class RetryToolCallHandler implements ICommandHandler<RetryToolCall> {
     const papers = await this.judge.open(loaded);
     const request = { ...papers.request, approvals: {}, attempt, nowMs: Date.parse(now) };
     const decision = await this.judge.decide(request);
+    mustBeAnAnswer(decision);
     for (const guard of this.gate.guards(capability)) draft.guard(guard);
     draft.guard(runIsOpen(row.run_id)).guard(this.judge.guard(decision));
     this.judge.record(draft, call, { ...papers, phase: 'retry', request, decision, capability, now });

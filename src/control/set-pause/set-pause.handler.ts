@@ -1,14 +1,16 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { moveCapability } from '../../capabilities/capability-state.js';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { PAUSE_REVISION } from '../../capabilities/pause-board.js';
+import { Settings } from '../../config/settings.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
+import type { Caller } from '../../identity/caller.js';
 import { POLICY_SCOPE } from '../../policy/policy-guard.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
-import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { CommandLog, type Acknowledged } from '../command-log.js';
-import { requireOperator } from '../own-call.js';
+import { requireInstallationOperator, requireOperator } from '../own-call.js';
 import { SetPause, type PauseTarget } from './set-pause.command.js';
 
 /** Sets or clears a pause and moves the guard row, so that everything decided before it is decided again. */
@@ -18,6 +20,7 @@ export class SetPauseHandler implements ICommandHandler<SetPause> {
     private readonly desk: UnitDesk,
     private readonly log: CommandLog,
     private readonly gate: CapabilityGate,
+    private readonly settings: Settings,
   ) {}
 
   async execute(command: SetPause): Promise<Acknowledged> {
@@ -29,17 +32,18 @@ export class SetPauseHandler implements ICommandHandler<SetPause> {
       commandId,
     };
     const acknowledged = await this.log.carryOut(caller, asked, async (start, now) => {
-      requireOperator(caller);
+      if (target.kind === 'all') requireInstallationOperator(caller, this.settings);
+      else requireOperator(caller);
       const tenant = target.kind === 'all' ? POLICY_SCOPE : caller.tenant;
       const existing = await this.existing(tenant, target);
       if (paused && existing) throw new CountersignError('already_paused', 'the target is paused already');
-      const held = !paused && target.kind === 'capability' ? await this.heldCapability(target.value) : null;
+      const held = paused || target.kind !== 'capability' ? null : await this.heldCapability(caller, target.value);
       if (!paused && !existing && held === null) throw new CountersignError('not_paused', 'the target is not paused');
       const draft = start({ correlationId: target.value === '' ? 'all' : target.value });
-      if (held !== null) this.release(draft, held, reason ?? 'released by an operator', now);
+      if (held !== null) moveCapability(draft, held, 'released', reason ?? 'released by an operator', 'control-plane');
       if (held !== null && !existing) return draft;
       const stream = { kind: 'policy', id: tenant } as const;
-      const version = await this.desk.read.streamVersion(tenant, stream);
+      const version = await this.desk.read.streamVersion(stream);
       const payload = { target: { kind: target.kind, value: target.value }, reason };
       const [eventId] = draft.append(stream, version, [{ type: paused ? 'pause.set' : 'pause.cleared', payload }], {});
       const key = { tenant, target_kind: target.kind, target: target.value };
@@ -58,29 +62,11 @@ export class SetPauseHandler implements ICommandHandler<SetPause> {
   }
 
   /** A capability that the breaker holds; an operator who unpauses it has looked at it. */
-  private async heldCapability(name: string): Promise<TableRow<'capabilities'> | null> {
+  private async heldCapability(caller: Caller, name: string): Promise<TableRow<'capabilities'> | null> {
+    // A hold is the installation's; an operator of one tenant lifts only that tenant's own pause.
+    if (caller.tenant !== this.settings.installation.operatorTenant) return null;
     const row = await this.desk.read.capability(name);
     return row?.state === 'held' ? row : null;
-  }
-
-  private release(draft: UnitDraft, row: TableRow<'capabilities'>, reason: string, now: string): void {
-    const { name, version, stream_version: streamVersion } = row;
-    const stream = { kind: 'capability', id: name } as const;
-    const event = { type: 'capability.released', payload: { capabilityVersion: version, reason } } as const;
-    const [eventId] = draft.append(
-      stream,
-      streamVersion,
-      [event],
-      { capabilityId: `${name}@${version}` },
-      'control-plane',
-    );
-    draft.write({
-      op: 'set',
-      table: 'capabilities',
-      where: { name, version, stream_version: streamVersion },
-      set: { state: 'active', stream_version: streamVersion + 1, last_event_id: eventId as string, updated_at: now },
-      guard: 'capability',
-    });
   }
 
   private async existing(tenant: string, target: PauseTarget): Promise<boolean> {

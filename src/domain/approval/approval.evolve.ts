@@ -3,7 +3,7 @@ import { isIn, type EventIn } from '../events/domain-event.js';
 import { readTexts, readWord } from '../events/payload-reading.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { RISKS } from '../tool-call/tool-call.state.js';
-import type { ApprovalQuestion, ApprovalState, ApproverRule, Vote } from './approval.state.js';
+import type { ApprovalQuestion, ApprovalState, ApprovalStatus, ApproverRule, Vote } from './approval.state.js';
 
 /**
  * The state of an approval after one more event of its stream. Never judges; throws a plain `Error` only where no state
@@ -11,7 +11,7 @@ import type { ApprovalQuestion, ApprovalState, ApproverRule, Vote } from './appr
  */
 export function evolveApproval(state: ApprovalState | null, event: DomainEvent): ApprovalState {
   if (!isIn('approval', event)) throw new Error(`${event.type} is not an event of an approval`);
-  if (event.type === 'approval.required') return { ...newQuestion(event.payload), status: 'pending' };
+  if (event.type === 'approval.required') return become(newQuestion(event.payload), { status: 'pending' });
   if (state === null) throw new Error(`${event.type} cannot be the first event of an approval`);
   return evolve(state, event);
 }
@@ -24,7 +24,6 @@ export function foldApproval(state: ApprovalState | null, events: readonly Domai
 type LaterEvent = Exclude<EventIn<'approval'>, { readonly type: 'approval.required' }>;
 
 function evolve(state: ApprovalState, event: LaterEvent): ApprovalState {
-  const question = questionOf(state);
   switch (event.type) {
     case 'approval.vote_recorded':
       return { ...state, votes: [...votesWithout(state, event.payload.by), voteOf(event.payload)] };
@@ -32,20 +31,28 @@ function evolve(state: ApprovalState, event: LaterEvent): ApprovalState {
       return withoutVote(state, event.payload.by);
     case 'approval.granted': {
       const { executeBy, decidedBy } = event.payload;
-      return { ...question, status: 'granted', executeBy, decidedBy: readTexts(decidedBy) };
+      return become(questionOf(state), { status: 'granted', executeBy, decidedBy: readTexts(decidedBy) });
     }
     case 'approval.denied':
-      return { ...question, status: 'denied', decidedBy: readTexts(event.payload.decidedBy) };
+      return become(questionOf(state), { status: 'denied', decidedBy: readTexts(event.payload.decidedBy) });
     case 'approval.expired':
-      return { ...question, status: 'expired', clock: event.payload.clock };
+      return become(questionOf(state), { status: 'expired', clock: event.payload.clock });
     case 'approval.invalidated':
-      return { ...question, status: 'invalidated', reason: event.payload.reason };
+      return become(questionOf(state), { status: 'invalidated', reason: event.payload.reason });
     case 'approval.consumed':
       if (state.status !== 'granted') throw new Error('the history lacks approval.granted');
       return { ...state, status: 'consumed' };
     case 'approval.closed':
-      return { ...question, status: 'closed', reason: event.payload.reason };
+      return become(questionOf(state), { status: 'closed', reason: event.payload.reason });
   }
+}
+
+/** `Object.assign` for the reason that `tool-call.evolve.ts` gives. */
+function become<const T extends { readonly status: ApprovalStatus }>(
+  question: ApprovalQuestion,
+  status: T,
+): ApprovalQuestion & T {
+  return Object.assign(question, status);
 }
 
 function newQuestion(question: EventPayload<'approval.required'>): ApprovalQuestion {
@@ -67,7 +74,7 @@ function newQuestion(question: EventPayload<'approval.required'>): ApprovalQuest
   };
 }
 
-/** What every status has, without what only the present one has. */
+/** A copy of what every status has. */
 function questionOf(state: ApprovalState): ApprovalQuestion {
   return {
     attempt: state.attempt,

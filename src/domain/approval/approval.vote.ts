@@ -2,7 +2,7 @@ import { refuse, type Refusal } from '../errors/error-codes.js';
 import { decided } from '../events/decided.js';
 import { earlierOf, isBefore, millisOf, timeAt } from '../events/instant.js';
 import { consenting, groupsFor, hasQuorum } from './approval-progress.js';
-import type { ApprovalCommandOf, Voter } from './approval.commands.js';
+import type { ApprovalCommandOf } from './approval.commands.js';
 import { evolveApproval } from './approval.evolve.js';
 import { endedRefusal, type ApprovalEvent, type DecidedApproval } from './approval.place.js';
 import type { ApprovalState } from './approval.state.js';
@@ -37,7 +37,7 @@ export function withdrawVote(state: ApprovalState, command: ApprovalCommandOf<'w
   if (!state.votes.some(({ sub }) => sub === voter.sub)) {
     return refuse('approver_not_allowed', 'You can withdraw your own vote only, and there is none.');
   }
-  const withdrawn: ApprovalEvent = { type: 'approval.vote_withdrawn', payload: { ...by(voter), reason } };
+  const withdrawn: ApprovalEvent = { type: 'approval.vote_withdrawn', payload: { by: { sub: voter.sub }, reason } };
   if (state.status === 'pending' || hasQuorum(evolveApproval(state, withdrawn))) return decided(withdrawn);
   return decided(withdrawn, { type: 'approval.invalidated', payload: { reason: 'vote_withdrawn' } });
 }
@@ -70,7 +70,7 @@ function cast(state: ApprovalState, command: ApprovalCommandOf<'vote'>, groups: 
   const { voter, decision, consentDigest, reason, now } = command;
   const recorded: ApprovalEvent = {
     type: 'approval.vote_recorded',
-    payload: { ...by(voter), decision, groups, consentDigest, reason },
+    payload: { by: { sub: voter.sub }, decision, groups, consentDigest, reason },
   };
   if (decision === 'deny') {
     const denial = { decidedBy: [voter.sub], decidedAt: now, comment: reason };
@@ -85,8 +85,4 @@ function granted(state: ApprovalState, now: string): ApprovalEvent {
   const windowEnd = timeAt(millisOf(now) + state.executionWindowMs);
   const executeBy = earlierOf(windowEnd, state.executeByLatest);
   return { type: 'approval.granted', payload: { decidedBy: consenting(state), decidedAt: now, executeBy } };
-}
-
-function by(voter: Voter): { readonly by: { readonly sub: string } } {
-  return { by: { sub: voter.sub } };
 }

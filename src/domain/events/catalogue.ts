@@ -167,7 +167,7 @@ export const CATALOGUE = {
   'tool.call.failed': define('call', 1, ['capability-runtime', 'reconciler'], {
     code: 'text',
     effect: KNOWN_EFFECTS,
-    basis: ['rejected', 'not_sent', 'callback', 'reconciliation', 'cancelled', 'durability_failed'],
+    basis: ['rejected', 'not_sent', 'read_only', 'callback', 'reconciliation', 'cancelled', 'durability_failed'],
     retryable: 'boolean',
     message: 'text?',
     evidence: 'object?',

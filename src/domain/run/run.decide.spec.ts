@@ -100,6 +100,7 @@ describe('folding a run', () => {
     });
     const failed = evolveRun(runIn('running'), { type: 'run.failed', payload: { lastError: { message: 'no code' } } });
     expect(failed.endReason).toBeNull();
+    expect(evolveRun(runIn('running'), { type: 'run.completed', payload: {} }).endReason).toBeNull();
   });
 
   it('forgets the model leg of a suspension once it is resumed', () => {

@@ -5,7 +5,7 @@ import type { EventPayload } from '../events/catalogue.js';
  * the transition exists, never what the world looks like. The letters in brackets are rows of the transition table.
  *
  * `sentAt` is when the bytes were handed to the transport, null or absent when that is not known. A unit that settles a
- * call which is still `dispatching` states it first (decision 17); once `tool.call.dispatched` is recorded it is ignored.
+ * call which is still `dispatching` states it first (decision 17); once `tool.call.dispatched` is recorded it is not used.
  */
 export type ToolCallCommand =
   | { readonly kind: 'propose'; readonly proposal: EventPayload<'tool.call.proposed'> } // E1

@@ -89,12 +89,13 @@ describe('settling a call states every step that was not recorded on its own', (
     });
   });
 
-  it('leaves the reference out of the implied acceptance when the result has none', () => {
+  it('gives the implied acceptance no reference when the result has none', () => {
     const { externalRequestId: _, ...withoutReference } = completion('direct');
     const command: ToolCallCommand = { kind: 'complete', completion: withoutReference, acceptedAt };
     expect(payloadOf(callIn('dispatched'), command, 'tool.call.accepted')).toEqual({
       acceptedAt,
       basis: 'implicit_by_result',
+      externalRequestId: null,
     });
   });
 
@@ -224,6 +225,19 @@ describe('cancelling', () => {
 
   it('is acknowledged with what was sent, the cancellation and the failure, in this order', () => {
     expect(typesOf(asked, acknowledge(sentAt))).toEqual(['tool.call.dispatched', 'tool.cancelled', 'tool.call.failed']);
+  });
+
+  it.each([
+    { code: 'rejected', basis: 'cancelled' as const },
+    { code: 'cancelled', basis: 'rejected' as const },
+  ])('throws when the failure beside it is not a cancellation ($code, $basis)', (more) => {
+    const command: ToolCallCommand = {
+      kind: 'acknowledge_cancellation',
+      cancelled: { effect: 'none' },
+      failure: failure(more),
+      sentAt,
+    };
+    expect(() => typesOf(asked, command)).toThrow('fails as such');
   });
 
   it('throws when the cancellation and the failure disagree about the effect', () => {

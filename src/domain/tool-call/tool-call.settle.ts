@@ -40,7 +40,12 @@ export function fail(state: ToolCallState, command: ToolCallCommandOf<'fail'>): 
     mustHold(failure.effect === 'none' && (sentAt ?? null) === null, 'what was never sent has no effect and no time');
     return from(state, ['dispatching', 'dispatched'], failed);
   }
-  const beforeAcceptance = failure.basis === 'rejected' && failure.effect === 'none';
+  const isRead = failure.basis === 'read_only';
+  mustHold(
+    !isRead || (state.effect === 'read_only' && failure.effect === 'none'),
+    'only a read has no effect by itself',
+  );
+  const beforeAcceptance = isRead || (failure.basis === 'rejected' && failure.effect === 'none');
   const accepted = beforeAcceptance ? [] : acceptedFirst(state, acceptedAt, null);
   return from(state, ON_THE_WIRE, ...sentFirst(state, sentAt), ...accepted, failed);
 }
@@ -95,7 +100,5 @@ function acceptedFirst(
   externalRequestId: string | null,
 ): readonly CallEvent[] {
   if (state.status === 'accepted') return [];
-  const acceptance = { acceptedAt, basis: 'implicit_by_result' } as const;
-  const payload = externalRequestId === null ? acceptance : { ...acceptance, externalRequestId };
-  return [{ type: 'tool.call.accepted', payload }];
+  return [{ type: 'tool.call.accepted', payload: { acceptedAt, basis: 'implicit_by_result', externalRequestId } }];
 }

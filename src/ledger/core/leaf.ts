@@ -1,10 +1,51 @@
 import { hash } from 'node:crypto';
 import type { EventEnvelope } from '../../domain/events/envelope.js';
 import { canonicalJson } from '../../domain/json/canonical-json.js';
-import type { JsonObject } from '../../domain/json/json-value.js';
+import type { JsonValue } from '../../domain/json/json-value.js';
 
 /** U+0000 is the single byte 0x00 in UTF-8: RFC 6962 section 2.1 puts it in front of every leaf, and 0x01 in front of every node. */
 const LEAF_PREFIX = '\u0000';
+
+/** Every member a leaf can have. A member of the envelope that is missing here does not compile. */
+const LEAF_MEMBERS: Readonly<Record<keyof EventEnvelope | 'payloadCommitment', true>> = {
+  actor: true,
+  approvalId: true,
+  artifactId: true,
+  capabilityId: true,
+  causationId: true,
+  causeKind: true,
+  commandId: true,
+  correlationId: true,
+  credentialLeaseId: true,
+  eventId: true,
+  eventType: true,
+  feedbackId: true,
+  occurredAt: true,
+  payloadCommitment: true,
+  policyDecisionId: true,
+  producer: true,
+  reasoningObjectId: true,
+  recordedAt: true,
+  runId: true,
+  schemaVersion: true,
+  sessionId: true,
+  skillId: true,
+  stepId: true,
+  streamId: true,
+  streamKind: true,
+  synthetic: true,
+  tenant: true,
+  toolCallId: true,
+  turnId: true,
+  unitId: true,
+  unitIndex: true,
+  unitSize: true,
+  version: true,
+  versionSetId: true,
+};
+
+/** In the order of RFC 8785 section 3.2.3, sorted once instead of for every event. */
+const LEAF_ORDER = Object.keys(LEAF_MEMBERS).sort() as readonly (keyof typeof LEAF_MEMBERS)[];
 
 /**
  * The salted commitment to a payload: SHA-256(salt ‖ canonical payload in UTF-8), 32 bytes. Without the salt it says nothing about
@@ -25,30 +66,21 @@ export function commitmentText(commitment: Uint8Array): string {
 
 /**
  * What a leaf is the hash of: RFC 8785 canonical JSON of the envelope with `payloadCommitment` and without the payload. Throws a plain
- * `Error` when the envelope is not JSON.
+ * `Error` when the envelope has a member that an envelope does not have, or one that is not JSON.
  */
 export function leafText(envelope: EventEnvelope, commitment: Uint8Array): string {
-  const leaf = { ...envelope, payloadCommitment: commitmentText(commitment) };
-  return flatText(leaf) ?? canonicalJson(leaf as unknown as JsonObject);
+  let text = '';
+  let members = 0;
+  for (const name of LEAF_ORDER) {
+    const value = name === 'payloadCommitment' ? commitmentText(commitment) : envelope[name];
+    if (value === undefined) continue;
+    text += `${members === 0 ? '{' : ','}"${name}":${canonicalJson(value as JsonValue)}`;
+    members += 1;
+  }
+  if (members !== Object.keys(envelope).length + 1) throw new Error('an envelope with a member that no envelope has');
+  return `${text}}`;
 }
 
-/**
- * The canonical text of an object whose members are texts, whole numbers, booleans and null, and one actor; null when it is not such
- * an object or when its text needs care. Every event is hashed while others wait for it, and for these objects the built-in writer
- * gives the same text in a quarter of the time: it only lacks the order of the keys and the refusal of half a surrogate pair.
- */
-function flatText(leaf: Readonly<Record<string, unknown>>): string | null {
-  const ordered: Record<string, unknown> = {};
-  for (const key of Object.keys(leaf).sort()) {
-    const value = leaf[key];
-    if (key === 'actor') ordered[key] = orderedActor(value as Actor);
-    else if (typeof value === 'string' || typeof value === 'boolean' || value === null) ordered[key] = value;
-    else if (Number.isSafeInteger(value)) ordered[key] = value;
-    else return null;
-  }
-  const text = JSON.stringify(ordered);
-  return text.includes('\\ud') ? null : text;
-}
 /** The leaf hash of one governed event, 32 bytes: SHA-256(0x00 ‖ leaf text in UTF-8), RFC 6962 section 2.1. */
 export function leafHash(envelope: EventEnvelope, commitment: Uint8Array): Uint8Array {
   return hash('sha256', LEAF_PREFIX + leafText(envelope, commitment), 'buffer');

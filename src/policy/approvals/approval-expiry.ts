@@ -34,9 +34,10 @@ export class ApprovalExpiry {
     const call = approval === null ? null : await loadCall(this.desk.read, tenant, approval.row.tool_call_id);
     if (approval === null || call === null) return;
     const now = this.desk.now();
-    const draft = this.desk.beginAbout(approval.row, { lane: 'govern', causeKind: 'timer', occurredAt: now });
-    new ApprovalInUnit(draft, approval).do({ kind: 'expire', now });
-    new CallInUnit(draft, call).do({ kind: 'close', closing: { reason: 'approval_expired' } }, {}, 'recovery');
+    const draft = this.desk.beginAbout(call.row, { lane: 'govern', causeKind: 'timer', occurredAt: now });
+    const closing = new CallInUnit(draft, call);
+    new ApprovalInUnit(draft, approval, closing.refs).do({ kind: 'expire', now });
+    closing.do({ kind: 'close', closing: { reason: 'approval_expired' } }, {}, 'recovery');
     await this.desk.commit(draft);
   }
 

@@ -10,7 +10,6 @@ export interface AskedCall {
   readonly toolCallId: string;
   readonly tenant: string;
   readonly state: ToolCallState;
-  readonly policyDecisionId: string;
   readonly supersedesApprovalId: string | null;
 }
 

@@ -5,7 +5,7 @@ import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import type { LoadedApproval, LoadedCall } from '../../storage/units/load.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
-import { Judge } from '../judge.js';
+import { Judge, mustBeAnAnswer } from '../judge.js';
 
 /**
  * What becomes of a question when its ground has shifted: the approval is invalidated with the reason, and the call is
@@ -28,8 +28,8 @@ export class Rejudgement {
     const now = this.desk.now();
     const draft = this.desk.beginAbout(call.row, { lane: 'govern', causeKind: 'event', occurredAt: now });
     const invalidation = { reason, oldVersion: approval.row.policy_revision, newVersion: this.judge.revision() };
-    new ApprovalInUnit(draft, approval).do({ kind: 'invalidate', invalidation });
     const next = new CallInUnit(draft, call);
+    new ApprovalInUnit(draft, approval, next.refs).do({ kind: 'invalidate', invalidation });
     if (call.state.status === 'authorized') next.do({ kind: 'withdraw', withdrawal: { reason } });
     const capability = reason === 'policy_changed' ? this.gate.bound(call.state) : undefined;
     if (capability === undefined) {
@@ -40,6 +40,7 @@ export class Rejudgement {
     const papers = await this.judge.open(call);
     const request = { ...papers.request, approvals: {}, nowMs: Date.parse(now) };
     const decision = await this.judge.decide(request);
+    mustBeAnAnswer(decision);
     for (const guard of this.gate.guards(capability)) draft.guard(guard);
     draft.guard(runIsOpen(call.row.run_id)).guard(this.judge.guard(decision));
     this.judge.record(draft, next, { ...papers, phase: 'propose', request, decision, capability, now });

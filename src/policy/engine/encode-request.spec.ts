@@ -156,13 +156,7 @@ describe('a request in the words of the engine', () => {
     );
     fc.assert(
       fc.property(input, (drawn) => {
-        let encoded: unknown;
-        try {
-          encoded = encodeInput(drawn as JsonObject);
-        } catch (error) {
-          expect(error).toBeInstanceOf(RequestUnreadable);
-          return;
-        }
+        const encoded = encodedOrRefused(drawn as JsonObject);
         expect(keysIn(encoded).filter((key) => key.startsWith('__'))).toEqual([]);
         expect(Object.keys(encoded as object).filter((key) => !Object.hasOwn(SHAPE.members, key))).toEqual([]);
       }),
@@ -184,6 +178,16 @@ describe('votes in the words of the engine', () => {
     expect(encodeApprovals({}, ['constructor'])).toEqual({ constructor: { count: 0, includesRequester: false } });
   });
 });
+
+/** Nothing where the arguments are refused; any other error is the test's failure. */
+function encodedOrRefused(input: JsonObject) {
+  try {
+    return encodeInput(input);
+  } catch (error) {
+    if (error instanceof RequestUnreadable) return {};
+    throw error;
+  }
+}
 
 function keysIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];

@@ -10,6 +10,7 @@ import { truncateText } from '../../domain/text/truncate-text.js';
 import { HttpClient } from '../../egress/http-client.js';
 import type { OutboundResult } from '../../egress/outbound-request.js';
 import { Credentials } from '../../secrets/credentials.js';
+import type { Scrubber } from '../core/scrub.js';
 import { classifyHttp, type HttpRules, type Observation } from '../core/classify-http.js';
 import { readFinding, type Finding } from '../core/probe-finding.js';
 
@@ -20,6 +21,8 @@ export interface Use {
   readonly externalRequestId: string | null;
   /** Monotonic milliseconds: nothing is written shortly before it, and everything is torn down at it. */
   readonly deadline: number;
+  /** Texts that nobody may see, besides credentials: the redacted arguments of this call. */
+  readonly masked?: readonly string[];
   /** Called when the request has been given to the socket. */
   readonly onSent?: () => void;
 }
@@ -63,9 +66,10 @@ export class HttpConnector {
     const { connector } = capability.manifest;
     const bytesMax = Math.min(connector.responseBytesMax, this.settings.execution.resultBytesMax);
     const result = await this.send(capability, connector.request, use, bytesMax);
-    const observation = this.scrubbed(classifyHttp(result, this.rules(capability)));
+    const scrub = this.scrubberFor(use);
+    const observation = scrubbed(classifyHttp(result, this.rules(capability)), scrub);
     const succeeded = observation.class === 'completed' || observation.class === 'accepted';
-    return { observation, evidence: evidenceOf(result), toolWords: succeeded ? null : this.words(result) };
+    return { observation, evidence: evidenceOf(result), toolWords: succeeded ? null : wordsOf(result, scrub) };
   }
 
   /** Sends the read-only look-up of the manifest's probe and reads what it says about the effect. */
@@ -75,7 +79,7 @@ export class HttpConnector {
     if (result.kind !== 'response') return { finding: { finding: 'unclear' }, reached: false, evidence };
     const body = result.bodyTruncated ? undefined : this.parse(result.body, PROBE_BYTES_MAX);
     const read = readFinding(result.status, body, probe);
-    const finding = 'effect' in read ? { ...read, effect: this.credentials.scrub.json(read.effect) } : read;
+    const finding = 'effect' in read ? { ...read, effect: this.scrubberFor(use).json(read.effect) } : read;
     return { finding, reached: true, evidence };
   }
 
@@ -121,22 +125,25 @@ export class HttpConnector {
     return parsed.ok ? parsed.value : undefined;
   }
 
-  /** A tool that repeats our credential must not get it into the record. */
-  private scrubbed(observation: Observation): Observation {
-    if (observation.class === 'completed') {
-      return { ...observation, output: this.credentials.scrub.json(observation.output) };
-    }
-    if (observation.class === 'accepted') {
-      return { ...observation, externalRequestId: this.credentials.scrub(observation.externalRequestId) };
-    }
-    return observation;
+  private scrubberFor(use: Use): Scrubber {
+    const { masked = [] } = use;
+    return masked.length === 0 ? this.credentials.scrub : this.credentials.scrubWith(masked);
   }
+}
 
-  private words(result: OutboundResult): string | null {
-    if (result.kind !== 'response' || result.body.byteLength === 0) return null;
-    const text = Buffer.from(result.body).toString('utf8');
-    return truncateText(this.credentials.scrub(text, { isCut: result.bodyTruncated }), WORDS_MAX).text;
+/** A tool that repeats a secret must not get it into the record. */
+function scrubbed(observation: Observation, scrub: Scrubber): Observation {
+  if (observation.class === 'completed') return { ...observation, output: scrub.json(observation.output) };
+  if (observation.class === 'accepted') {
+    return { ...observation, externalRequestId: scrub(observation.externalRequestId) };
   }
+  return observation;
+}
+
+function wordsOf(result: OutboundResult, scrub: Scrubber): string | null {
+  if (result.kind !== 'response' || result.body.byteLength === 0) return null;
+  const text = Buffer.from(result.body).toString('utf8');
+  return truncateText(scrub(text, { isCut: result.bodyTruncated }), WORDS_MAX).text;
 }
 
 function evidenceOf(result: OutboundResult): JsonObject {

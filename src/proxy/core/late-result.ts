@@ -14,19 +14,20 @@ export function lateCommand(state: ToolCallState, command: ToolCallCommand): Too
   return command;
 }
 
+/** The tool's own answer, late: like a callback it need not wait until somebody has begun to look. */
 function asEvidence(command: ToolCallCommand): ToolCallCommand | null {
   if (command.kind === 'complete') {
     return {
       kind: 'resolve_happened',
       resolution: { verdict: 'happened', evidenceRefs: [EVIDENCE] },
-      completion: { ...command.completion, basis: 'reconciliation' },
+      completion: { ...command.completion, basis: 'callback' },
     };
   }
   if (command.kind === 'fail') {
     return {
       kind: 'resolve_failed',
       resolution: { verdict: command.failure.effect === 'none' ? 'not_happened' : 'failed', evidenceRefs: [EVIDENCE] },
-      failure: { ...command.failure, basis: 'reconciliation' },
+      failure: { ...command.failure, basis: 'callback' },
     };
   }
   return null;

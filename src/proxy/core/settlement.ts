@@ -14,6 +14,8 @@ export interface Ended {
   /** ISO 8601: when the answer was there. */
   readonly endedAt: string;
   readonly retryRejected: boolean;
+  /** A read has no effect whatever became of it. */
+  readonly isRead: boolean;
   readonly digest: (value: JsonValue) => string;
 }
 
@@ -69,12 +71,27 @@ export function settlementOf(ended: Ended): ToolCallCommand {
         },
       };
     case 'unknown':
+      if (ended.isRead) return readWithoutAnswer(observation.cause, { sentAt, endedAt, evidence });
       return {
         kind: 'mark_unknown',
         sentAt,
         unknown: { cause: unknownCause(observation.cause), lastError: observation.cause, evidence },
       };
   }
+}
+
+/** A read that brought no usable answer: there is no effect to look up, and it may be made again. */
+export function readWithoutAnswer(
+  cause: string,
+  { sentAt, endedAt, evidence }: Pick<Ended, 'sentAt' | 'endedAt' | 'evidence'>,
+): ToolCallCommand {
+  const message = `the tool gave no usable answer: ${cause}`;
+  return {
+    kind: 'fail',
+    acceptedAt: endedAt,
+    sentAt,
+    failure: { code: 'read_without_answer', effect: 'none', basis: 'read_only', retryable: true, message, evidence },
+  };
 }
 
 /** The record's word for why nobody knows. */

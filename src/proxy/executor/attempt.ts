@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import type { Capability } from '../../capabilities/manifest.js';
 import { jsonDigest } from '../../domain/digests/digests.js';
-import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
-import { RecordTampered } from '../../policy/case-file.js';
+import { RecordTampered, type Papers } from '../../policy/case-file.js';
 import { Judge } from '../../policy/judge.js';
 import { loadCall, type LoadedCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
@@ -36,24 +35,25 @@ export class Attempt {
     if (capability === undefined) {
       return this.refuse(call, 'capability_definition_changed', 'the definition that was judged is no longer in force');
     }
-    let args: JsonObject;
+    let papers: Papers;
     try {
-      ({ args } = await this.judge.open(call));
+      papers = await this.judge.open(call);
     } catch (error) {
       if (!(error instanceof RecordTampered)) throw error;
       return this.refuse(call, 'record_tampered', error.message);
     }
-    await this.send(call, capability, args);
+    await this.send(call, capability, papers);
   }
 
-  private async send(call: Dispatching, capability: Capability, args: JsonObject): Promise<void> {
+  private async send(call: Dispatching, capability: Capability, { args, masked }: Papers): Promise<void> {
     const { clock } = this.desk;
-    const { timeoutMs, retryRejected } = capability.manifest;
+    const { timeoutMs, retryRejected, effect } = capability.manifest;
     // However the wall clock jumps, an attempt never lives longer than the manifest says.
     const leftMs = Math.min(Date.parse(call.state.deadline) - clock.now(), timeoutMs);
     const sent = new SentNote(call, this.desk, this.recorder);
     const carried = await this.connector.carryOut(capability, {
       args,
+      masked,
       downstreamKey: call.state.downstreamKey,
       externalRequestId: null,
       deadline: clock.monotonic() + leftMs,
@@ -64,7 +64,7 @@ export class Attempt {
     const sentAt = carried.observation.class === 'not_sent' ? null : sent.at;
     await this.recorder.settle(
       current,
-      settlementOf({ ...carried, sentAt, endedAt, retryRejected, digest: jsonDigest }),
+      settlementOf({ ...carried, sentAt, endedAt, retryRejected, isRead: effect === 'read_only', digest: jsonDigest }),
     );
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings.js';
 import type { NewEvent } from '../../domain/events/envelope.js';
+import { moveCapability } from '../../capabilities/capability-state.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
@@ -34,7 +35,11 @@ export class Breaker {
   private note(event: NewEvent): void {
     const end = endOf(event);
     const name = event.refs.capabilityId?.split('@')[0];
-    if (end === null || name === undefined) return;
+    if (name === undefined) return;
+    // One look-up that settled something shows that the tool can be asked again.
+    if (event.type === 'reconciliation.resolved')
+      void this.move(name, event.eventId, 'released', 'a look-up settled a call');
+    if (end === null) return;
     if (end === 'accounted') {
       this.inARow.delete(name);
       return;
@@ -43,41 +48,28 @@ export class Breaker {
     this.inARow.set(name, count);
     if (count < this.settings.execution.breakerFailuresMax) return;
     this.inARow.delete(name);
-    void this.hold(name, event.eventId, `${count} attempts in a row were unknown or not sent`);
+    void this.move(name, event.eventId, 'held', `${count} attempts in a row were unknown or not sent`);
   }
 
-  private async hold(name: string, causationId: string, reason: string): Promise<void> {
+  private async move(name: string, causationId: string, to: 'held' | 'released', reason: string): Promise<void> {
     try {
       const row = await this.desk.read.capability(name);
-      if (row === null || row.state !== 'active') return;
+      if (row === null || row.state !== (to === 'held' ? 'active' : 'held')) return;
       const draft = this.desk.beginInstallation(name, causationId);
-      const payload = { capabilityVersion: row.version, reason };
-      const stream = { kind: 'capability', id: name } as const;
-      const refs = { capabilityId: `${name}@${row.version}` };
-      const [eventId] = draft.append(stream, row.stream_version, [{ type: 'capability.held', payload }], refs);
-      draft.write({
-        op: 'set',
-        table: 'capabilities',
-        where: { name, version: row.version, stream_version: row.stream_version },
-        set: {
-          state: 'held',
-          stream_version: row.stream_version + 1,
-          last_event_id: eventId as string,
-          updated_at: draft.context.occurredAt,
-        },
-        guard: 'capability',
-      });
+      moveCapability(draft, row, to, reason, 'capability-runtime');
       await this.desk.commit(draft);
-      this.logger.warn('capability held', { capability: name });
+      this.logger.warn(`capability ${to}`, { capability: name });
     } catch (error) {
       if (error instanceof GuardFailed) return;
-      this.logger.error('capability could not be held', { capability: name, error: errorName(error) });
+      this.logger.error('capability could not be moved', { capability: name, to, error: errorName(error) });
     }
   }
 }
 
 /** Whether an event says that an attempt can be accounted for; null when it ends no attempt. */
 function endOf(event: NewEvent): 'accounted' | 'unaccounted' | null {
+  // What recovery says about a dead process tells nothing about the tool.
+  if (event.synthetic === true) return null;
   if (event.type === 'tool.call.completed') return 'accounted';
   if (event.type === 'tool.call.result_unknown') return 'unaccounted';
   if (event.type !== 'tool.call.failed') return null;

@@ -11,8 +11,11 @@ import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
 import { lateCommand } from '../core/late-result.js';
 
-const TRIES_MAX = 5;
-const PAUSE_MS = 20;
+const TRIES_MIN = 5;
+const PAUSE_MS = 10;
+const PAUSE_MS_MAX = 500;
+/** How long after the deadline of an attempt its answer is still worth recording. */
+const CLAIM_GRACE_MS = 5000;
 
 export interface Recording {
   /** ISO 8601: when the reconciler may look next; where it is left out, the deadline and the manifest say. */
@@ -38,6 +41,7 @@ export class CallRecorder {
       causeKind: 'event',
       ...(recording.synthetic === undefined ? {} : { synthetic: recording.synthetic }),
     });
+    draft.guard(this.desk.ownerGuard());
     const next = new CallInUnit(draft, call).do(command, {}, recording.producer);
     const nextAt = recording.nextAt ?? this.reconcileFrom(call, command);
     if (nextAt !== undefined) next.workAt({ nextAt });
@@ -48,32 +52,34 @@ export class CallRecorder {
 
   /**
    * Records how an attempt ended. When somebody else moved the call meanwhile, the answer is recorded against what is
-   * true now: as the settlement, as evidence for an unknown result, or as a contradiction. When it cannot be recorded at
-   * all, the sweep finds the call and says that its result is unknown.
+   * true now: as the settlement, as evidence for an unknown result, or as a contradiction. A store that cannot write is
+   * asked again while the claim lives; after that the sweep finds the call and says that its result is unknown.
    */
   async settle(call: LoadedCall, command: ToolCallCommand): Promise<void> {
+    const until = 'deadline' in call.state ? Date.parse(call.state.deadline) + CLAIM_GRACE_MS : 0;
     let current = call;
-    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    let failure: unknown = null;
+    for (let tries = 0; tries < TRIES_MIN || this.desk.clock.now() < until; tries += 1) {
       try {
         const fitting = lateCommand(current.state, command);
         if (fitting !== null) await this.record(current, fitting);
         return;
       } catch (error) {
-        if (!(error instanceof GuardFailed)) {
-          const code = error instanceof CountersignError ? error.code : errorName(error);
-          this.logger.error('the end of an attempt could not be recorded', {
-            toolCallId: call.row.tool_call_id,
-            error: code,
-          });
-          return;
-        }
+        failure = error;
+        if (!mayPass(error)) break;
       }
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * tries));
-      const fresh = await loadCall(this.desk.read, call.row.tenant, call.row.tool_call_id);
-      if (fresh === null) return;
-      current = fresh;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(PAUSE_MS * 2 ** tries, PAUSE_MS_MAX)));
+      current = (await this.again(call)) ?? current;
     }
-    this.logger.error('the end of an attempt lost every race', { toolCallId: call.row.tool_call_id });
+    const code = failure instanceof CountersignError ? failure.code : errorName(failure);
+    this.logger.error('the end of an attempt could not be recorded', {
+      toolCallId: call.row.tool_call_id,
+      error: code,
+    });
+  }
+
+  private again({ row }: LoadedCall): Promise<LoadedCall | null> {
+    return loadCall(this.desk.read, row.tenant, row.tool_call_id).catch(() => null);
   }
 
   /** Not before everything that was on the wire must have arrived. */
@@ -82,4 +88,12 @@ export class CallRecorder {
     const quiesceMs = this.gate.get(state.capability)?.manifest.quiesceMs ?? 0;
     return new Date(Date.parse(state.deadline) + quiesceMs).toISOString();
   }
+}
+
+/** A lost race, or a store that may write again; a refusal of the machine stays a refusal. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof GuardFailed) return true;
+  return (
+    error instanceof CountersignError && (error.code === 'store_unavailable' || error.code === 'durability_failed')
+  );
 }

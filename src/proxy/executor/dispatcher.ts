@@ -3,7 +3,9 @@ import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { planDispatch } from '../../capabilities/dispatch-plan.js';
 import type { Capability } from '../../capabilities/manifest.js';
 import { approvalFacts } from '../../domain/approval/approval-progress.js';
+import { consentDigest } from '../../domain/digests/digests.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
+import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
 import { Rejudgement } from '../../policy/approvals/rejudgement.js';
 import type { Judged } from '../../policy/judged.js';
@@ -62,7 +64,12 @@ export class Dispatcher {
     const approval = await this.approvalOf(call);
     const capability = this.gate.bound(call.state);
     if (capability === undefined) return this.definitionIsGone(call, approval);
+    await this.judge.verify(call, approval);
     const papers = await this.judge.open(call);
+    if (approval !== null && !isConsentTo(call, approval, papers.target)) {
+      await this.rejudgement.rejudge(approval, call, 'digest_mismatch');
+      return 'closed';
+    }
     const approvals = approval === null ? {} : approvalFacts(approval.state);
     const request = { ...papers.request, approvals, attempt: call.state.attempt, nowMs };
     const decision = await this.judge.decide(request);
@@ -82,13 +89,14 @@ export class Dispatcher {
     const { now } = judged;
     const draft = this.begin(call, now);
     this.guard(draft, call, capability, judged);
+    draft.guard(stillAuthorized(call));
     const next = new CallInUnit(draft, call);
     recordDecision(draft, next, judged);
     const nonce = this.desk.newId(ID_PREFIXES.attempt);
     if (approval !== null) {
-      draft.guard(consentStands(approval));
+      draft.guard(consentStands(call, approval));
       const consumption = { attempt: call.state.attempt, nonce };
-      new ApprovalInUnit(draft, approval).do({ kind: 'consume', consumption, now });
+      new ApprovalInUnit(draft, approval, next.refs).do({ kind: 'consume', consumption, now });
     }
     const { instance } = this.desk;
     const dispatch = planDispatch(capability, next.state, { instance, nonce, target: judged.target, nowMs });
@@ -105,12 +113,12 @@ export class Dispatcher {
       return 'closed';
     }
     const draft = this.begin(call, now);
+    const next = new CallInUnit(draft, call);
     if (approval !== null) {
       const { policy_revision: oldVersion } = approval.row;
       const invalidation = { reason: 'policy_changed', oldVersion, newVersion: decision.policyRevision } as const;
-      new ApprovalInUnit(draft, approval).do({ kind: 'invalidate', invalidation });
+      new ApprovalInUnit(draft, approval, next.refs).do({ kind: 'invalidate', invalidation });
     }
-    const next = new CallInUnit(draft, call);
     if (decision.outcome === 'deny') {
       draft.guard(this.judge.guard(decision));
       recordDecision(draft, next, judged);
@@ -137,7 +145,7 @@ export class Dispatcher {
 
   private guard(draft: UnitDraft, call: LoadedCall, capability: Capability, judged: Judged): void {
     for (const guard of this.gate.guards(capability)) draft.guard(guard);
-    draft.guard(runIsOpen(call.row.run_id)).guard(this.judge.guard(judged.decision));
+    draft.guard(this.desk.ownerGuard()).guard(runIsOpen(call.row.run_id)).guard(this.judge.guard(judged.decision));
   }
 
   private begin(call: LoadedCall, now: string): UnitDraft {
@@ -146,18 +154,47 @@ export class Dispatcher {
 }
 
 /** Granted, for exactly what was shown, and its time is not over by the clock of the one who writes. */
-function consentStands({ row }: LoadedApproval): Guard {
+function consentStands(call: LoadedCall, { row }: LoadedApproval): Guard {
   return {
     name: 'approval',
     table: 'approvals',
     where: {
       approval_id: row.approval_id,
+      tool_call_id: call.row.tool_call_id,
+      attempt: call.state.attempt,
+      args_digest: call.state.argsDigest,
       status: 'granted',
       consent_digest: row.consent_digest,
       execute_by: { clock: 'after_now' },
     },
     expect: 'present',
   };
+}
+
+/** The authorization's own time is not over by the clock of the one who writes. */
+function stillAuthorized({ row }: LoadedCall): Guard {
+  const where = { tool_call_id: row.tool_call_id, execute_by: { clock: 'after_now' } } as const;
+  return { name: 'execute_by', table: 'tool_calls', where, expect: 'present' };
+}
+
+/** What was shown and allowed is, value for value, what would be sent now. */
+function isConsentTo({ row, state }: Authorized, approval: LoadedApproval, target: JsonObject): boolean {
+  const { policyRevision, decideBy, executeByLatest } = approval.state;
+  const digest = consentDigest({
+    toolCallId: row.tool_call_id,
+    attempt: state.attempt,
+    tenant: row.tenant,
+    principal: state.principal,
+    capability: `${state.capability}@${state.capabilityVersion}`,
+    manifestDigest: state.manifestDigest,
+    argsDigest: state.argsDigest,
+    target,
+    risk: state.risk,
+    policyRevision,
+    decideBy,
+    executeBy: executeByLatest,
+  });
+  return digest === approval.state.consentDigest;
 }
 
 const isAuthorized = (call: LoadedCall): call is Authorized => call.state.status === 'authorized';

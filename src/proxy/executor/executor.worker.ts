@@ -17,7 +17,9 @@ import { WaitingCalls, type WaitingCall } from './waiting-calls.js';
 export class Executor {
   private readonly waiting = new WaitingCalls();
   private readonly running = new Map<string, Promise<void>>();
-  private rateTimer: NodeJS.Timeout | null = null;
+  /** Authorized anew while still running: back in line when the work before has ended. */
+  private readonly again = new Map<string, WaitingCall>();
+  private readonly rateTimers = new Map<string, NodeJS.Timeout>();
   private stopListening: () => void = () => {};
 
   constructor(
@@ -29,7 +31,13 @@ export class Executor {
   ) {}
 
   start(): void {
-    this.stopListening = this.desk.feed.subscribe('executor', (durable) => this.onDurable(durable));
+    const unsubscribe = this.desk.feed.subscribe('executor', (durable) => this.onDurable(durable));
+    // A slot that comes back, from an attempt or from a proposal that did not become true, is room for whoever waits.
+    const unlisten = this.gate.slots.onFree(() => this.pump());
+    this.stopListening = () => {
+      unsubscribe();
+      unlisten();
+    };
   }
 
   /** Takes nothing new. Answers when everything on the wire has ended, or after the grace, whichever is first. */
@@ -38,7 +46,7 @@ export class Executor {
     const grace = new Promise<void>((resolve) => setTimeout(resolve, graceMs).unref());
     await Promise.race([this.idle(), grace]);
     this.stopListening();
-    if (this.rateTimer !== null) clearTimeout(this.rateTimer);
+    for (const timer of this.rateTimers.values()) clearTimeout(timer);
   }
 
   /** Answers when nothing is on its way. */
@@ -53,7 +61,8 @@ export class Executor {
 
   /** Puts an authorized call in line, in order of authorisation; known ones stay where they are. */
   enqueue(call: WaitingCall): void {
-    if (!this.running.has(call.toolCallId)) this.waiting.add(call);
+    if (this.running.has(call.toolCallId)) this.again.set(call.toolCallId, call);
+    else this.waiting.add(call);
   }
 
   /** Starts as many waiting calls as there are slots. */
@@ -74,16 +83,17 @@ export class Executor {
 
   /** A rate makes room without any event, so whoever waits for it needs a timer. */
   private pumpWhenRateAllows(capability: Capability): void {
+    const { name } = capability.manifest;
     const waitMs = this.gate.slots.waitMs(capability);
-    if (waitMs === null || this.rateTimer !== null) return;
-    this.rateTimer = setTimeout(
+    if (waitMs === null || this.rateTimers.has(name)) return;
+    const timer = setTimeout(
       () => {
-        this.rateTimer = null;
+        this.rateTimers.delete(name);
         this.pump();
       },
       Math.max(1, Math.ceil(waitMs)),
     );
-    this.rateTimer.unref();
+    this.rateTimers.set(name, timer.unref());
   }
 
   private onDurable({ unit }: CommittedUnit): void {
@@ -111,7 +121,7 @@ export class Executor {
       const message = tampered ? 'record of a call differs from what was agreed to' : 'dispatch failed';
       this.logger.error(message, { toolCallId: call.toolCallId, error: errorName(error) });
     }
-    if (result !== 'dispatching') this.gate.slots.giveBack(call.toolCallId);
+    if (result !== 'dispatching') this.gate.slots.cancel(call.toolCallId);
   }
 
   private async carry(tenant: string, toolCallId: string): Promise<void> {
@@ -128,9 +138,16 @@ export class Executor {
     const both = before === undefined ? work : Promise.all([before, work]).then(() => undefined);
     this.running.set(toolCallId, both);
     void both.then(() => {
-      if (this.running.get(toolCallId) === both) this.running.delete(toolCallId);
+      if (this.running.get(toolCallId) === both) this.release(toolCallId);
       this.pump();
     });
+  }
+
+  private release(toolCallId: string): void {
+    this.running.delete(toolCallId);
+    const again = this.again.get(toolCallId);
+    this.again.delete(toolCallId);
+    if (again !== undefined) this.waiting.add(again);
   }
 }
 

@@ -9,6 +9,8 @@ import { Reconciliation } from './reconciliation.js';
 const BATCH = 32;
 /** Pause after a pass in which something failed: a store that is down is not asked a thousand times a second. */
 const AFTER_FAILURE_MS = 1000;
+/** Shortest pause while look-ups are under way. */
+const WHILE_BUSY_MS = 250;
 
 /**
  * Looks after calls whose result is unknown: when their time has come, one step each, isolated from one another. A call
@@ -46,11 +48,14 @@ export class Reconciler {
     await Promise.all(this.busy.values());
   }
 
-  /** One step for everything that is due now. */
+  /** Takes one step for everything that is due now; answers when these steps are done. */
   async tick(): Promise<void> {
-    const now = this.desk.now();
-    const due = await this.desk.read.dueWork('reconcile', now, BATCH);
-    await Promise.all(due.filter((work) => !this.busy.has(work.tool_call_id)).map((work) => this.look(work)));
+    await Promise.all(await this.begin());
+  }
+
+  private async begin(): Promise<readonly Promise<void>[]> {
+    const due = await this.desk.read.dueWork('reconcile', this.desk.now(), BATCH + this.busy.size);
+    return due.filter((work) => !this.busy.has(work.tool_call_id)).map((work) => this.look(work));
   }
 
   /** Wakes at the earliest due time, and at least as often as the sweep: a lost wake-up costs no more than that. */
@@ -61,13 +66,14 @@ export class Reconciler {
     const { sweepIntervalMs } = this.settings.execution;
     const untilMs = nextAt === null ? sweepIntervalMs : Date.parse(nextAt) - this.desk.clock.now();
     if (this.timer !== null) clearTimeout(this.timer);
-    const atLeastMs = this.failed ? AFTER_FAILURE_MS : 1;
+    // What is being looked at is still due in the store; its end wakes us, so the timer need not insist.
+    const atLeastMs = this.failed ? AFTER_FAILURE_MS : this.busy.size > 0 ? WHILE_BUSY_MS : 1;
     this.timer = setTimeout(() => void this.wake(), Math.min(Math.max(untilMs, atLeastMs), sweepIntervalMs));
   }
 
   private async wake(): Promise<void> {
     this.failed = false;
-    await this.tick().catch((error: unknown) => this.noteFailure('reconciliation pass failed', {}, error));
+    await this.begin().catch((error: unknown) => this.noteFailure('reconciliation pass failed', {}, error));
     await this.arm();
   }
 
@@ -83,7 +89,10 @@ export class Reconciler {
         if (error instanceof GuardFailed) return;
         this.noteFailure('reconciliation of a call failed', { toolCallId: work.tool_call_id }, error);
       })
-      .finally(() => this.busy.delete(work.tool_call_id));
+      .finally(() => {
+        this.busy.delete(work.tool_call_id);
+        void this.arm();
+      });
     this.busy.set(work.tool_call_id, looking);
     return looking;
   }

@@ -42,7 +42,8 @@ export class Reconciliation {
     if (call === null || !isUnknown(call)) return;
     const capability = this.gate.bound(call.state);
     const probe = capability?.manifest.probe ?? null;
-    if (capability === undefined || probe === null || capability.manifest.onAmbiguous === 'handoff') {
+    const cannotAsk = probe?.strategy === 'query_by_external_id' && call.state.externalRequestId === null;
+    if (capability === undefined || probe === null || cannotAsk || capability.manifest.onAmbiguous === 'handoff') {
       return this.handOff(call, 'no_query_possible');
     }
     await this.look(await this.started(call, probe), capability, probe);
@@ -71,9 +72,10 @@ export class Reconciliation {
   /** Null when the look-up cannot be made because the record of the call cannot be trusted. */
   private async ask(call: Reconciling, capability: Capability, probe: Probe): Promise<LookedUp | null> {
     try {
-      const { args } = await this.judge.open(call);
+      const { args, masked } = await this.judge.open(call);
       return await this.connector.lookUp(capability, probe, {
         args,
+        masked,
         downstreamKey: call.state.downstreamKey,
         externalRequestId: call.state.externalRequestId,
         deadline: this.desk.clock.monotonic() + LOOK_UP_TIMEOUT_MS,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings.js';
+import type { EventType } from '../../domain/events/catalogue.js';
 import type { NewEvent } from '../../domain/events/envelope.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
@@ -9,6 +10,9 @@ import { CallRecorder } from '../executor/call-recorder.js';
 import { Executor } from '../executor/executor.worker.js';
 
 const BATCH = 200;
+
+/** After these, what was held back or asked may be looked at anew. */
+const WAKING: readonly EventType[] = ['pause.cleared', 'capability.released', 'policy.activated'];
 
 /**
  * Authorized calls that nobody is carrying: after a restart, a pause, or a lost wake-up. Nothing of them was sent, so
@@ -37,17 +41,29 @@ export class AuthorizedCalls {
   async tick(): Promise<void> {
     const now = this.desk.now();
     for (const row of await this.desk.read.overdueAuthorizations(now, BATCH)) await this.close(row);
-    for (const work of await this.desk.read.dueWork('execute', now, BATCH)) {
-      if (work.next_at < this.carryOutSince) continue;
-      this.executor.enqueue({ tenant: work.tenant, toolCallId: work.tool_call_id, capability: work.capability });
-    }
+    await this.requeue();
     this.executor.pump();
+  }
+
+  /** In order of their ids, that is of their proposal: the line after a restart is the line of before. */
+  private async requeue(): Promise<void> {
+    let after: string | null = null;
+    for (;;) {
+      const rows: readonly TableRow<'tool_calls'>[] = await this.desk.read.callsInStates(['authorized'], BATCH, after);
+      for (const row of rows) {
+        if (row.updated_at < this.carryOutSince) continue;
+        this.executor.enqueue({ tenant: row.tenant, toolCallId: row.tool_call_id, capability: row.capability });
+      }
+      const last = rows[rows.length - 1];
+      if (last === undefined || rows.length < BATCH) return;
+      after = last.tool_call_id;
+    }
   }
 
   private letsGo(event: NewEvent): boolean {
     const resumed = event.type === 'control.accepted' && event.payload['type'] === 'resume_authorized';
     if (resumed) this.carryOutSince = '';
-    return resumed || event.type === 'pause.cleared' || event.type === 'capability.released';
+    return resumed || WAKING.includes(event.type);
   }
 
   private async close(row: TableRow<'tool_calls'>): Promise<void> {

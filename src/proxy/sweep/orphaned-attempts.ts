@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { callFromRow, type LoadedCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
+import { readWithoutAnswer } from '../core/settlement.js';
 import { CallRecorder } from '../executor/call-recorder.js';
 import { Executor } from '../executor/executor.worker.js';
 
@@ -43,7 +45,11 @@ export class OrphanedAttempts {
       const call = await callFromRow(this.desk.read, row);
       const cause = this.orphanedBy(call);
       if (cause === null) return;
-      const command = { kind: 'mark_unknown', unknown: { cause, lastError: cause } } as const;
+      const endedAt = this.desk.now();
+      const command: ToolCallCommand =
+        call.state.effect === 'read_only'
+          ? readWithoutAnswer(cause, { sentAt: null, endedAt, evidence: {} })
+          : { kind: 'mark_unknown', unknown: { cause, lastError: cause } };
       await this.recorder.record(call, command, { producer: 'recovery', synthetic: true });
     } catch (error) {
       if (error instanceof GuardFailed) return; // somebody else moved it, which is all this wants

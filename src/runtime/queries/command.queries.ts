@@ -1,5 +1,6 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
+import { principalKey, principalOf } from '../../domain/principal.js';
 import { hasRole, type Caller } from '../../identity/caller.js';
 import { Store } from '../../storage/store.js';
 
@@ -30,7 +31,10 @@ export class GetCommandHandler implements IQueryHandler<GetCommand> {
 
   async execute({ caller, commandId }: GetCommand): Promise<CommandView> {
     const row = await this.store.read.command(caller.tenant, commandId);
-    if (row === null || !(row.issuer === caller.actor.sub || hasRole(caller, 'operator', 'auditor'))) {
+    if (
+      row === null ||
+      !(row.issuer === principalKey(principalOf(caller.actor)) || hasRole(caller, 'operator', 'auditor'))
+    ) {
       throw new CountersignError('command_not_found', 'there is no such command');
     }
     const event = await this.store.read.event(caller.tenant, row.event_id);

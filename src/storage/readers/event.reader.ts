@@ -5,7 +5,7 @@ import { payloadCommitment } from '../../ledger/core/leaf.js';
 import type { ReadConnection } from '../read-connection.js';
 import { envelopeFromRow } from '../rows/event.row.js';
 import type { EventRow } from '../rows/event.row.js';
-import { unseal } from '../sealing.js';
+import { sealingContext, unseal } from '../sealing.js';
 import type { OpenedKeys } from './opened-keys.js';
 import type { EventReader } from './store-reader.js';
 
@@ -31,13 +31,11 @@ export function eventReader(connection: ReadConnection, keys: OpenedKeys): Event
       );
       return row?.idx ?? null;
     },
-    streamVersion: async (tenant, stream) => {
+    streamVersion: async (stream) => {
       const row = await connection.one<{ version: number }>(
-        `SELECT version FROM events WHERE stream_kind = ? AND stream_id = ? AND tenant = ?
-         ORDER BY version DESC LIMIT 1`,
+        'SELECT version FROM events WHERE stream_kind = ? AND stream_id = ? ORDER BY version DESC LIMIT 1',
         stream.kind,
         stream.id,
-        tenant,
       );
       return row?.version ?? 0;
     },
@@ -77,10 +75,11 @@ export function eventReader(connection: ReadConnection, keys: OpenedKeys): Event
 }
 
 async function openedEvent(row: PlacedRow, keys: OpenedKeys): Promise<CommittedEvent> {
-  const plain = unseal(await keys.key(row.data_key_id), row.event_id, row.payload_sealed);
+  const envelope = envelopeFromRow(row);
+  const plain = unseal(await keys.key(row.data_key_id), sealingContext(envelope), row.payload_sealed);
   if (!timingSafeEqual(payloadCommitment(row.salt, plain), row.payload_commitment)) {
     throw new Error('a payload does not match its commitment');
   }
   const payload = JSON.parse(Buffer.from(plain).toString('utf8')) as JsonObject;
-  return { position: row.idx, envelope: envelopeFromRow(row), payload };
+  return { position: row.idx, envelope, payload };
 }

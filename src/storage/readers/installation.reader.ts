@@ -9,6 +9,12 @@ export function installationReader(connection: ReadConnection): InstallationRead
         `SELECT * FROM capabilities WHERE name = ? AND state <> 'superseded'`,
         name,
       ),
+    heldCapabilities: async () => {
+      const rows = await connection.many<{ name: string }>(
+        `SELECT name FROM capabilities WHERE state = 'held' ORDER BY name`,
+      );
+      return rows.map(({ name }) => name);
+    },
     capabilityVersion: (name, version) =>
       connection.one<TableRow<'capabilities'>>(
         'SELECT * FROM capabilities WHERE name = ? AND version = ?',

@@ -12,6 +12,7 @@ export class OpenedKeys {
   constructor(
     private readonly connection: ReadConnection,
     private readonly keyRing: KeyRing,
+    private readonly keysMax: number = KEYS_MAX,
   ) {}
 
   /** Throws a plain `Error` when the key is gone or does not unwrap. */
@@ -24,7 +25,7 @@ export class OpenedKeys {
     }
     const key = await this.unwrap(dataKeyId);
     for (const oldest of this.keys.keys()) {
-      if (this.keys.size < KEYS_MAX) break;
+      if (this.keys.size < this.keysMax) break;
       this.keys.delete(oldest);
     }
     this.keys.set(dataKeyId, key);

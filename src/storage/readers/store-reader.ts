@@ -66,6 +66,12 @@ export interface WorkReader {
   nextWorkAt(kind: TableRow<'work'>['kind']): Promise<string | null>;
   /** Pending approvals whose `decide_by` has come; the oldest first. */
   overdueApprovals(now: string, limit: number): Promise<readonly TableRow<'approvals'>[]>;
+  /** Pending approvals of another policy revision, or of a definition whose digest is not listed; the oldest first. */
+  questionsOutsideOf(
+    policyRevision: string,
+    manifestDigests: readonly string[],
+    limit: number,
+  ): Promise<readonly TableRow<'approvals'>[]>;
   /** Granted approvals, not consumed, whose `execute_by` has come; the oldest first. */
   overdueGrants(now: string, limit: number): Promise<readonly TableRow<'approvals'>[]>;
   /** Authorized calls whose `execute_by` has come; the oldest first. */
@@ -82,6 +88,8 @@ export interface WorkReader {
 export interface InstallationReader {
   /** The version in force (active or held). */
   capability(name: string): Promise<TableRow<'capabilities'> | null>;
+  /** Names of the capabilities that are held, in order. */
+  heldCapabilities(): Promise<readonly string[]>;
   /** One recorded version, in whatever state. */
   capabilityVersion(name: string, version: string): Promise<TableRow<'capabilities'> | null>;
   activePolicy(scope: string): Promise<TableRow<'policy_active'> | null>;
@@ -96,8 +104,11 @@ export interface InstallationReader {
 export interface EventReader {
   event(tenant: string, eventId: string): Promise<CommittedEvent | null>;
   positionOf(tenant: string, eventId: string): Promise<number | null>;
-  /** The version of a stream that has no row of its own; 0 when it has no event. */
-  streamVersion(tenant: string, stream: StreamRef): Promise<number>;
+  /**
+   * The version of a stream that has no row of its own; 0 when it has no event. Over all tenants: the events of an
+   * installation's stream belong to whoever acted.
+   */
+  streamVersion(stream: StreamRef): Promise<number>;
   /** Ids of the events of one unit that a command led to (each names its `commandId`), in order. */
   unitEventIds(tenant: string, unitId: string): Promise<readonly string[]>;
   /** By version. */

@@ -33,6 +33,15 @@ export function workReader(connection: ReadConnection): WorkReader {
         now,
         limit,
       ),
+    questionsOutsideOf: (policyRevision, manifestDigests, limit) =>
+      connection.many<TableRow<'approvals'>>(
+        `SELECT * FROM approvals WHERE status = 'pending'
+         AND (policy_revision <> ? OR manifest_digest NOT IN (SELECT value FROM json_each(?)))
+         ORDER BY decide_by LIMIT ?`,
+        policyRevision,
+        JSON.stringify(manifestDigests),
+        limit,
+      ),
     overdueGrants: (now, limit) =>
       connection.many<TableRow<'approvals'>>(
         `SELECT * FROM approvals WHERE status = 'granted' AND execute_by <= ? ORDER BY execute_by LIMIT ?`,

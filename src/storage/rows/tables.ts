@@ -33,6 +33,10 @@ export interface Tables {
     session_id: string;
     turn_id: string | null;
     call_id: string | null;
+    /** Joins everything about one business intent. */
+    correlation_id: string;
+    reasoning_object_id: string | null;
+    skill_id: string | null;
     capability: string;
     capability_version: string;
     manifest_digest: string;

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { CATALOGUE } from '../../domain/events/catalogue.js';
 import type { EventDefinition } from '../../domain/events/catalogue.js';
-import type { NewEvent, StreamRef } from '../../domain/events/envelope.js';
+import type { EventEnvelope, NewEvent, StreamRef } from '../../domain/events/envelope.js';
 import { payloadProblem } from '../../domain/events/payload-shape.js';
 import { canonicalBytes, canonicalJson } from '../../domain/json/canonical-json.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
@@ -10,8 +10,9 @@ import type { RandomSource } from '../../system/random-source.js';
 import { dataKeyScope } from '../data-key.js';
 import type { Dialect } from '../dialect.js';
 import { envelopeOf } from '../rows/envelope.js';
-import { EVENT_COLUMNS, envelopeRow } from '../rows/event.row.js';
-import { NONCE_BYTES, SALT_BYTES, seal } from '../sealing.js';
+import { EVENT_COLUMNS, eventValues } from '../rows/event.row.js';
+import type { EvidenceRow } from '../rows/event.row.js';
+import { NONCE_BYTES, SALT_BYTES, seal, sealingContext } from '../sealing.js';
 import { GuardFailed } from '../unit.js';
 import type { Append, Unit } from '../unit.js';
 import type { DataKeys } from './data-keys.js';
@@ -109,19 +110,29 @@ export class EventWriter {
   private insert(frame: UnitFrame, stream: StreamRef, version: number, unitIndex: number, event: NewEvent): void {
     const place = { schemaVersion: definitionOf(event.type).schemaVersion, stream, version, unitIndex };
     const envelope = envelopeOf(event, { ...frame, ...place, versionSetId: this.versionSetId });
-    const plain = canonicalBytes(event.payload);
-    const salt = this.random.bytes(SALT_BYTES);
-    const commitment = payloadCommitment(salt, plain);
-    const { dataKeyId, key } = this.dataKeys.of(dataKeyScope(envelope.tenant, envelope.sessionId), frame.nowMs);
-    const sealed = seal(key, this.random.bytes(NONCE_BYTES), envelope.eventId, plain);
-    const columns = Object.values(envelopeRow(envelope, canonicalJson(envelope.actor as unknown as JsonObject)));
+    const actor = canonicalJson(envelope.actor as unknown as JsonObject);
+    const evidence = this.evidence(envelope, event.payload, frame.nowMs);
     try {
-      this.addEvent.run(...columns, salt, commitment, sealed, dataKeyId, leafHash(envelope, commitment));
+      this.addEvent.run(...eventValues(envelope, actor, evidence));
     } catch (error) {
       throw conflictOf(error, stream, event);
     }
     this.addPosition.run(this.next, event.eventId);
     this.next += 1;
+  }
+
+  private evidence(envelope: EventEnvelope, payload: JsonObject, nowMs: number): EvidenceRow {
+    const plain = canonicalBytes(payload);
+    const salt = this.random.bytes(SALT_BYTES);
+    const commitment = payloadCommitment(salt, plain);
+    const { dataKeyId, key } = this.dataKeys.of(dataKeyScope(envelope.tenant, envelope.sessionId), nowMs);
+    return {
+      salt,
+      payload_commitment: commitment,
+      payload_sealed: seal(key, this.random.bytes(NONCE_BYTES), sealingContext(envelope), plain),
+      data_key_id: dataKeyId,
+      leaf_hash: leafHash(envelope, commitment),
+    };
   }
 }
 

@@ -4,6 +4,7 @@ import { decideApproval } from '../../domain/approval/approval.decide.js';
 import { evolveApproval } from '../../domain/approval/approval.evolve.js';
 import type { ApprovalState } from '../../domain/approval/approval.state.js';
 import type { DomainEvent, Producer } from '../../domain/events/catalogue.js';
+import type { EventRefs } from '../../domain/events/envelope.js';
 import { approvalRow, voteRow, type ApprovalFacts } from '../rows/approval.row.js';
 import type { Write } from '../unit.js';
 import type { PlacedEvent } from './call-rows.js';
@@ -23,6 +24,8 @@ export class ApprovalInUnit {
   constructor(
     private readonly draft: UnitDraft,
     private readonly before: ApprovalBefore,
+    /** What events about the approved call refer to. */
+    private readonly callRefs: EventRefs,
   ) {
     this.current = before.state;
     this.facts = before.facts;
@@ -47,7 +50,7 @@ export class ApprovalInUnit {
   /** @throws CountersignError with the code of the transition table when the machine refuses. */
   do(command: ApprovalCommand, producer?: Producer): this {
     const decided = decideApproval(this.current, command);
-    const { approval_id: approvalId, tool_call_id: toolCallId } = this.facts;
+    const { approval_id: approvalId } = this.facts;
     if (!decided.ok) {
       const recorded = this.current?.status;
       throw new CountersignError(decided.code, decided.message, {
@@ -55,7 +58,7 @@ export class ApprovalInUnit {
         ...(recorded === undefined ? {} : { recordedDecision: recorded }),
       });
     }
-    const refs = { approvalId, toolCallId, runId: this.facts.run_id, sessionId: this.facts.session_id };
+    const refs = { ...this.callRefs, approvalId };
     const stream = { kind: 'approval', id: approvalId } as const;
     const ids = this.draft.append(stream, this.facts.version, decided.events, refs, producer);
     decided.events.forEach((event, index) => this.remember(event, ids[index] as string));

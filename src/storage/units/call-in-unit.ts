@@ -6,6 +6,7 @@ import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.
 import { decideToolCall } from '../../domain/tool-call/tool-call.decide.js';
 import { evolveToolCall } from '../../domain/tool-call/tool-call.evolve.js';
 import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
+import { changedColumns } from '../rows/changed-columns.js';
 import { toolCallRow, type ToolCallFacts } from '../rows/tool-call.row.js';
 import type { Write } from '../unit.js';
 import {
@@ -88,7 +89,7 @@ export class CallInUnit {
       { kind: 'call', id: this.facts.tool_call_id },
       this.facts.version,
       decided.events,
-      { ...this.refs(), ...refs },
+      { ...this.refs, ...refs },
       producer,
     );
     decided.events.forEach((event, index) => this.remember(event, ids[index] as string, refs));
@@ -101,13 +102,16 @@ export class CallInUnit {
     return this;
   }
 
-  private refs(): EventRefs {
+  /** What every event about the call, and about its approvals, refers to. */
+  get refs(): EventRefs {
     const { facts, current } = this;
     return {
       toolCallId: facts.tool_call_id,
       runId: facts.run_id,
       sessionId: facts.session_id,
       ...(facts.turn_id === null ? {} : { turnId: facts.turn_id }),
+      ...(facts.reasoning_object_id === null ? {} : { reasoningObjectId: facts.reasoning_object_id }),
+      ...(facts.skill_id === null ? {} : { skillId: facts.skill_id }),
       ...(facts.approval_id === null ? {} : { approvalId: facts.approval_id }),
       ...(facts.policy_decision_id === null ? {} : { policyDecisionId: facts.policy_decision_id }),
       ...(current === null ? {} : { capabilityId: `${current.capability}@${current.capabilityVersion}` }),
@@ -153,7 +157,7 @@ export class CallInUnit {
             op: 'set',
             table: 'tool_calls',
             where: { tool_call_id: row.tool_call_id, version: this.before.facts.version },
-            set: row,
+            set: changedColumns(toolCallRow(this.before.facts, this.before.state), row),
             guard: 'tool_call',
           };
     return [

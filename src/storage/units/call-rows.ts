@@ -189,10 +189,19 @@ export function intentIsOpen(state: ToolCallState): boolean {
 export function intentWrites(scope: CallScope, before: ToolCallState | null, state: ToolCallState): Write[] {
   if (before === null || state.effect === 'read_only') return [];
   const [was, is] = [intentIsOpen(before), intentIsOpen(state)];
-  if (was && !is) return [{ op: 'delete', table: 'open_intents', where: { tool_call_id: scope.toolCallId } }];
+  if (was && !is) return [{ op: 'delete', table: 'open_intents', where: intentOf(scope, state) }];
   if (!was && is) return [openIntent(scope, state, 0)];
   return [];
 }
+
+/** By the key of the table, which is what makes it a search. */
+const intentOf = (scope: CallScope, state: ToolCallState): Record<string, string> => ({
+  tenant: scope.tenant,
+  principal: scope.principal,
+  capability: state.capability,
+  intent_digest: state.intentDigest,
+  tool_call_id: scope.toolCallId,
+});
 
 export function openIntent(scope: CallScope, state: ToolCallState, ordinal: number): Write {
   return {

@@ -6,7 +6,7 @@ import type { Feed } from '../feed.js';
 import { InstanceIdentity } from '../instance-identity.js';
 import type { StoreReader } from '../readers/store-reader.js';
 import { Store, type InstanceRef } from '../store.js';
-import type { Committed, Lane } from '../unit.js';
+import type { Committed, Guard, Lane } from '../unit.js';
 import { UnitDraft, type UnitContext } from './unit-draft.js';
 
 /** The product itself, when it speaks of what it did or of what time has done. */
@@ -20,7 +20,7 @@ export interface AboutRow {
   readonly tenant: string;
   readonly run_id: string;
   readonly session_id: string;
-  readonly tool_call_id?: string;
+  readonly correlation_id?: string;
   readonly last_event_id?: string;
 }
 
@@ -61,6 +61,17 @@ export class UnitDesk {
     return new UnitDraft(this.ids, context);
   }
 
+  /** This process still owns what it claims: nobody has taken over since it registered. */
+  ownerGuard(): Guard {
+    const { instanceId, epoch } = this.instance;
+    return {
+      name: 'instance',
+      table: 'instances',
+      where: { instance_id: instanceId, epoch, state: 'running' },
+      expect: 'present',
+    };
+  }
+
   /** A unit of the product's own about one call or run, caused by its newest event or by time alone. */
   beginAbout(
     row: AboutRow,
@@ -75,11 +86,11 @@ export class UnitDesk {
       tenant: row.tenant,
       lane: how.lane,
       actor: COUNTERSIGN,
-      correlationId: row.tool_call_id ?? row.run_id,
+      correlationId: row.correlation_id ?? row.run_id,
       runId: row.run_id,
       sessionId: row.session_id,
       occurredAt: how.occurredAt ?? this.now(),
-      causationId: row.last_event_id ?? null,
+      causationId: how.causeKind === 'event' ? (row.last_event_id ?? null) : null,
       causeKind: how.causeKind,
       ...(how.synthetic === undefined ? {} : { synthetic: how.synthetic }),
     });

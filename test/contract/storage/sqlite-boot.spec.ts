@@ -103,26 +103,19 @@ describe('opening a data directory', () => {
     for (let round = 0; round < 5; round += 1) {
       const children = [1, 2].map(() => JsonChild.start(import.meta.url, './children/hold-store.mjs', dataDir));
       const answers = await Promise.all(children.map((child) => child.next<Held>()));
-      expect(answers.map((answer) => answer?.opened).sort()).toEqual([false, true]);
+      expect(answers.filter((answer) => answer?.opened)).toHaveLength(1);
       expect(answers.find((answer) => answer?.opened === false)?.code).toBe('instance_already_running');
       await Promise.all(children.map((child) => child.kill()));
     }
   });
 
-  it.each([
-    ['3.51.2', false],
-    ['3.50.9', false],
-    ['3.9.99', false],
-    ['2.99.9', false],
-    ['3.52.0', false],
-    ['3.51.3', true],
-    ['3.52.1', true],
-    ['3.53.2', true],
-    ['4.0.0', true],
-  ])('judges SQLite %s (Y49): usable %s', (version, usable) => {
-    const judged = (): void => assertSqliteVersion(version);
-    if (usable) expect(judged).not.toThrow();
-    else expect(judged).toThrow(expect.objectContaining({ code: 'sqlite_version_refused' }));
+  it.each(['3.51.2', '3.50.9', '3.9.99', '2.99.9', '3.52.0'])('refuses SQLite %s (Y49)', (version) => {
+    const refused = expect.objectContaining({ code: 'sqlite_version_refused' });
+    expect(() => assertSqliteVersion(version)).toThrow(refused);
+  });
+
+  it.each(['3.51.3', '3.52.1', '3.53.2', '4.0.0'])('uses SQLite %s', (version) => {
+    expect(() => assertSqliteVersion(version)).not.toThrow();
   });
 
   it('runs on a SQLite library that it would not refuse', () => {

@@ -6,6 +6,7 @@ import { principalKey } from '../../../src/domain/principal.js';
 import type { ToolCallState } from '../../../src/domain/tool-call/tool-call.state.js';
 import type { ApprovalState } from '../../../src/domain/approval/approval.state.js';
 import { approvalRow } from '../../../src/storage/rows/approval.row.js';
+import { changedColumns } from '../../../src/storage/rows/changed-columns.js';
 import { runRow } from '../../../src/storage/rows/run.row.js';
 import type { TableRow } from '../../../src/storage/rows/tables.js';
 import { toolCallRow } from '../../../src/storage/rows/tool-call.row.js';
@@ -66,6 +67,7 @@ function chained(events: readonly NewEvent[]): NewEvent[] {
 export class CallScript {
   readonly toolCallId = newId('toolCall');
   readonly nonce = newId('attempt');
+  private readonly decisionId = newId('policyDecision');
   private readonly refs: EventRefs;
   private lastEventId = '';
   private proposedEventId = '';
@@ -135,7 +137,13 @@ export class CallScript {
       lane: 'settle',
       appends: [{ stream: { kind: 'call', id: this.toolCallId }, expectedVersion: 4, events }],
       writes: [
-        { op: 'set', table: 'tool_calls', where: { ...key, version: 4 }, set: row, guard: 'tool_call' },
+        {
+          op: 'set',
+          table: 'tool_calls',
+          where: { ...key, version: 4 },
+          set: changedColumns(this.row({ status: 'dispatching', ...this.carrying() }, 4), row),
+          guard: 'tool_call',
+        },
         {
           op: 'set',
           table: 'attempts',
@@ -217,8 +225,11 @@ export class CallScript {
         session_id: this.runId,
         turn_id: null,
         call_id: null,
+        correlation_id: this.toolCallId,
+        reasoning_object_id: null,
+        skill_id: null,
         version,
-        policy_decision_id: newId('policyDecision'),
+        policy_decision_id: this.decisionId,
         policy_revision: DIGEST,
         approval_id: null,
         proposed_event_id: this.proposedEventId,

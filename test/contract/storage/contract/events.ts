@@ -67,7 +67,7 @@ export function describeEvents({ current }: StoreUnderTest): void {
       expect(await outcomeOf(store.commit(policyUnit('p', 1, [refused()])))).toBe('guard stream:policy/p');
       expect(await outcomeOf(store.commit(policyUnit('p', 3, [refused()])))).toBe('guard stream:policy/p');
       expect(await outcomeOf(store.commit(policyUnit('p', 2, [refused()])))).toBe('committed');
-      expect(await store.read.streamVersion(TENANT, { kind: 'policy', id: 'p' })).toBe(3);
+      expect(await store.read.streamVersion({ kind: 'policy', id: 'p' })).toBe(3);
     });
 
     it('takes two appends to one stream in one unit, the second after the first', async () => {

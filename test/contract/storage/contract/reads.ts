@@ -76,7 +76,6 @@ export function describeReads({ current }: StoreUnderTest): void {
       expect(await read.streamEvents('globex', { kind: 'call', id: call.toolCallId })).toEqual([]);
       expect(await read.eventsAfter(-1, 10, 'globex')).toEqual([]);
       expect(await read.openCallCount('globex', call.runId)).toBe(0);
-      expect(await read.streamVersion('globex', { kind: 'call', id: call.toolCallId })).toBe(0);
     });
 
     it('reads a proposal back by its key, its intent, its call id and its command', async () => {

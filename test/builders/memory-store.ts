@@ -1,0 +1,332 @@
+import type { CommittedEvent, StreamRef } from '../../src/domain/events/envelope.js';
+import { domainEventOf } from '../../src/domain/events/domain-event.js';
+import { CATALOGUE } from '../../src/domain/events/catalogue.js';
+import { isEnded } from '../../src/domain/run/run.state.js';
+import { isTerminal } from '../../src/domain/tool-call/tool-call.state.js';
+import { Feed } from '../../src/storage/feed.js';
+import type { StoreReader } from '../../src/storage/readers/store-reader.js';
+import type { TableName, TableRow } from '../../src/storage/rows/tables.js';
+import { Store, type InstanceRef, type StoreStatus } from '../../src/storage/store.js';
+import { GuardFailed, type Committed, type Expectation, type Unit, type Write } from '../../src/storage/unit.js';
+import type { Clock } from '../../src/system/clock.js';
+
+type Row = Record<string, string | number | null>;
+
+const KEYS: Readonly<Record<TableName, readonly string[]>> = {
+  runs: ['run_id'],
+  tool_calls: ['tool_call_id'],
+  attempts: ['tool_call_id', 'attempt'],
+  approvals: ['approval_id'],
+  approval_votes: ['approval_id', 'sub'],
+  handoffs: ['handoff_id'],
+  control_commands: ['tenant', 'command_id'],
+  capabilities: ['name', 'version'],
+  pauses: ['tenant', 'target_kind', 'target'],
+  policy_active: ['scope'],
+  work: ['tool_call_id'],
+  open_intents: ['tenant', 'principal', 'capability', 'intent_digest', 'ordinal'],
+  idempotency: ['tenant', 'principal', 'capability', 'key_hash'],
+  call_ids: ['run_id', 'turn_id', 'call_id'],
+  counters: ['tenant', 'counter_key'],
+  instances: ['instance_id'],
+  meta: ['name'],
+};
+
+/**
+ * A store in memory for unit specs: it applies units as data, guards and compare-and-set included, keeps every unit it
+ * was given, and reads what it wrote. The contract suite, not this, says how a real store behaves.
+ */
+export class MemoryStore extends Store {
+  readonly units: Unit[] = [];
+  readonly events: CommittedEvent[] = [];
+  override readonly feed = new Feed(0, (listener, error) => {
+    throw new Error(`the listener ${listener} threw`, { cause: error });
+  });
+  override readonly read: StoreReader = reader(this);
+  /** Called before a unit is applied; it may throw, or change rows as another writer would. */
+  beforeCommit: (unit: Unit) => void = () => {};
+  private tables = new Map<TableName, Row[]>();
+
+  constructor(private readonly clock: Clock) {
+    super();
+  }
+
+  rows<T extends TableName>(table: T): readonly TableRow<T>[] {
+    return (this.tables.get(table) ?? []) as unknown as readonly TableRow<T>[];
+  }
+
+  /** Puts a row there without a unit. */
+  seed<T extends TableName>(table: T, row: TableRow<T>): void {
+    this.put(table, row as unknown as Row);
+  }
+
+  /** Event types of the newest unit, in reading order. */
+  get lastTypes(): readonly string[] {
+    return (this.units.at(-1)?.appends ?? []).flatMap(({ events }) => events.map(({ type }) => type));
+  }
+
+  override async commit(unit: Unit): Promise<Committed> {
+    this.beforeCommit(unit);
+    const before = structuredClone(this.tables);
+    const eventsBefore = this.events.length;
+    const recordedAt = new Date(this.clock.now()).toISOString();
+    try {
+      this.apply(unit, recordedAt);
+    } catch (error) {
+      this.tables = before;
+      this.events.length = eventsBefore;
+      throw error;
+    }
+    this.units.push(unit);
+    const eventCount = this.events.length - eventsBefore;
+    const committed = { unitId: unit.unitId, firstPosition: eventsBefore, eventCount, recordedAt };
+    this.feed.publish({ unit, committed });
+    return committed;
+  }
+
+  override async registerInstance(): Promise<InstanceRef> {
+    return { instanceId: 'ins_1', epoch: 1 };
+  }
+
+  override status(): StoreStatus {
+    return { ok: true, queue: 0, walBytes: 0, reasons: [] };
+  }
+
+  override async close(): Promise<void> {}
+
+  versionOf(stream: StreamRef): number {
+    return this.stream(stream).length;
+  }
+
+  stream({ kind, id }: StreamRef): readonly CommittedEvent[] {
+    return this.events.filter(({ envelope }) => envelope.streamKind === kind && envelope.streamId === id);
+  }
+
+  private apply(unit: Unit, now: string): void {
+    for (const guard of unit.guards) {
+      const present = this.find(guard.table, guard.where, now).length > 0;
+      if (present !== (guard.expect === 'present')) throw new GuardFailed(guard.name);
+    }
+    this.append(unit, now);
+    for (const write of unit.writes) this.write(write, now);
+  }
+
+  private append(unit: Unit, recordedAt: string): void {
+    const unitSize = unit.appends.reduce((sum, { events }) => sum + events.length, 0);
+    let unitIndex = 0;
+    for (const { stream, expectedVersion, events } of unit.appends) {
+      if (this.versionOf(stream) !== expectedVersion) throw new GuardFailed(`stream:${stream.kind}/${stream.id}`);
+      for (const [index, { eventId, type, refs, payload, ...rest }] of events.entries()) {
+        domainEventOf(type, payload);
+        if (CATALOGUE[type].stream !== stream.kind) throw new Error(`${type} does not belong to ${stream.kind}`);
+        const envelope = {
+          ...refs,
+          ...rest,
+          eventId,
+          eventType: type,
+          schemaVersion: CATALOGUE[type].schemaVersion,
+          tenant: unit.tenant,
+          streamKind: stream.kind,
+          streamId: stream.id,
+          version: expectedVersion + index + 1,
+          unitId: unit.unitId,
+          unitIndex: unitIndex++,
+          unitSize,
+          recordedAt,
+          versionSetId: 'test',
+        };
+        this.events.push({ position: this.events.length, envelope, payload });
+      }
+    }
+  }
+
+  private write(write: Write, now: string): void {
+    switch (write.op) {
+      case 'insert': {
+        const row = write.row as unknown as Row;
+        if (this.same(write.table, row) !== undefined || this.labelTaken(write.table, row))
+          throw new GuardFailed(write.takenGuard);
+        this.put(write.table, row);
+        return;
+      }
+      case 'put':
+        this.put(write.table, write.row as unknown as Row);
+        return;
+      case 'set': {
+        const found = this.find(write.table, write.where, now);
+        if (found.length === 0) throw new GuardFailed(write.guard);
+        for (const row of found) Object.assign(row, write.set);
+        return;
+      }
+      case 'delete': {
+        const gone = new Set(this.find(write.table, write.where, now));
+        this.tables.set(
+          write.table,
+          (this.tables.get(write.table) ?? []).filter((row) => !gone.has(row)),
+        );
+        return;
+      }
+    }
+  }
+
+  private put(table: TableName, row: Row): void {
+    const others = (this.tables.get(table) ?? []).filter((other) => other !== this.same(table, row));
+    this.tables.set(table, [...others, { ...row }]);
+  }
+
+  private same(table: TableName, row: Row): Row | undefined {
+    return (this.tables.get(table) ?? []).find((other) => KEYS[table].every((key) => other[key] === row[key]));
+  }
+
+  private labelTaken(table: TableName, row: Row): boolean {
+    if (table !== 'runs' || row['label'] === null) return false;
+    return this.rows('runs').some(
+      (run) =>
+        !isEnded(run.status) &&
+        run.label === row['label'] &&
+        run.principal === row['principal'] &&
+        run.tenant === row['tenant'],
+    );
+  }
+
+  private find(table: TableName, where: Readonly<Record<string, Expectation>>, now: string): Row[] {
+    return (this.tables.get(table) ?? []).filter((row) =>
+      Object.entries(where).every(([column, expected]) => holds(row[column] ?? null, expected, now)),
+    );
+  }
+}
+
+function holds(value: string | number | null, expected: Expectation, now: string): boolean {
+  if (expected === null || typeof expected !== 'object') return value === expected;
+  if ('oneOf' in expected) return value !== null && expected.oneOf.includes(value);
+  if (typeof value !== 'string') return false;
+  return expected.clock === 'after_now' ? value > now : value <= now;
+}
+
+function reader(store: MemoryStore): StoreReader {
+  const one = async <T extends TableName>(
+    table: T,
+    match: (row: TableRow<T>) => boolean,
+  ): Promise<TableRow<T> | null> => {
+    const row = store.rows(table).find(match);
+    return row === undefined ? null : { ...row };
+  };
+  const many = async <T extends TableName>(
+    table: T,
+    match: (row: TableRow<T>) => boolean,
+    limit = 1000,
+  ): Promise<readonly TableRow<T>[]> =>
+    store
+      .rows(table)
+      .filter(match)
+      .slice(0, limit)
+      .map((row) => ({ ...row }));
+  return {
+    toolCall: (tenant, id) => one('tool_calls', (row) => row.tenant === tenant && row.tool_call_id === id),
+    attempt: (tenant, id, n) =>
+      one('attempts', (row) => row.tenant === tenant && row.tool_call_id === id && row.attempt === n),
+    handoff: (tenant, id) => one('handoffs', (row) => row.tenant === tenant && row.handoff_id === id),
+    toolCalls: async ({ tenant, statuses, runId, limit }) => ({
+      rows: await many(
+        'tool_calls',
+        (row) =>
+          row.tenant === tenant &&
+          (statuses === undefined || statuses.includes(row.status)) &&
+          (runId === undefined || row.run_id === runId),
+        limit,
+      ),
+      nextCursor: null,
+    }),
+    approval: (tenant, id) => one('approvals', (row) => row.tenant === tenant && row.approval_id === id),
+    votes: (tenant, id) => many('approval_votes', (row) => row.tenant === tenant && row.approval_id === id),
+    approvals: async ({ tenant, statuses, limit }) => ({
+      rows: await many(
+        'approvals',
+        (row) => row.tenant === tenant && (statuses === undefined || statuses.includes(row.status)),
+        limit,
+      ),
+      nextCursor: null,
+    }),
+    run: (tenant, id) => one('runs', (row) => row.tenant === tenant && row.run_id === id),
+    openRunByLabel: (tenant, principal, label) =>
+      one(
+        'runs',
+        (row) =>
+          row.tenant === tenant && row.principal === principal && row.label === label && !isEnded(row.status),
+      ),
+    openCallCount: async (_tenant, runId) =>
+      (await many('tool_calls', (row) => row.run_id === runId && !isTerminal(row.status))).length,
+    pendingApprovalCount: async (_tenant, runId) =>
+      (await many('approvals', (row) => row.run_id === runId && row.status === 'pending')).length,
+    idleImplicitRuns: (before, limit) =>
+      many(
+        'runs',
+        (row) =>
+          row.implicit === 1 &&
+          row.status === 'running' &&
+          row.updated_at < before &&
+          !store.rows('tool_calls').some((call) => call.run_id === row.run_id && !isTerminal(call.status)),
+        limit,
+      ),
+    idempotency: (tenant, principal, capability, hash) =>
+      one(
+        'idempotency',
+        (row) =>
+          row.tenant === tenant &&
+          row.principal === principal &&
+          row.capability === capability &&
+          row.key_hash === hash,
+      ),
+    openIntents: (tenant, principal, capability, digest) =>
+      many(
+        'open_intents',
+        (row) =>
+          row.tenant === tenant &&
+          row.principal === principal &&
+          row.capability === capability &&
+          row.intent_digest === digest,
+      ),
+    callId: (_tenant, runId, turnId, callId) =>
+      one('call_ids', (row) => row.run_id === runId && row.turn_id === turnId && row.call_id === callId),
+    command: (tenant, id) => one('control_commands', (row) => row.tenant === tenant && row.command_id === id),
+    workOf: (tenant, id) => one('work', (row) => row.tenant === tenant && row.tool_call_id === id),
+    dueWork: (kind, now, limit) =>
+      many(
+        'work',
+        (row) => row.kind === kind && row.next_at <= now && (row.claim_until === null || row.claim_until <= now),
+        limit,
+      ),
+    nextWorkAt: async (kind) =>
+      (await many('work', (row) => row.kind === kind && row.claim_until === null))
+        .map((row) => row.next_at)
+        .toSorted()[0] ?? null,
+    overdueApprovals: (now, limit) =>
+      many('approvals', (row) => row.status === 'pending' && row.decide_by <= now, limit),
+    overdueGrants: (now, limit) =>
+      many('approvals', (row) => row.status === 'granted' && (row.execute_by ?? '~') <= now, limit),
+    overdueAuthorizations: (now, limit) =>
+      many('tool_calls', (row) => row.status === 'authorized' && (row.execute_by ?? '~') <= now, limit),
+    callsInStates: (statuses, limit, afterId) =>
+      many('tool_calls', (row) => statuses.includes(row.status) && row.tool_call_id > (afterId ?? ''), limit),
+    capability: (name) => one('capabilities', (row) => row.name === name && row.state !== 'superseded'),
+    capabilityVersion: (name, version) =>
+      one('capabilities', (row) => row.name === name && row.version === version),
+    activePolicy: (scope) => one('policy_active', (row) => row.scope === scope),
+    pauses: () => many('pauses', () => true),
+    meta: async (name) => (await one('meta', (row) => row.name === name))?.value ?? null,
+    counter: async () => 0,
+    instances: () => many('instances', () => true),
+    event: async (tenant, id) =>
+      store.events.find(({ envelope }) => envelope.tenant === tenant && envelope.eventId === id) ?? null,
+    positionOf: async (tenant, id) =>
+      store.events.find(({ envelope }) => envelope.tenant === tenant && envelope.eventId === id)?.position ?? null,
+    streamVersion: async (tenant, stream) =>
+      store.stream(stream).filter(({ envelope }) => tenant === null || envelope.tenant === tenant).length,
+    unitEventIds: async (_tenant, unitId) =>
+      store.events
+        .filter(({ envelope }) => envelope.unitId === unitId && envelope.commandId !== undefined)
+        .map(({ envelope }) => envelope.eventId),
+    streamEvents: async (_tenant, stream) => store.stream(stream),
+    eventsAfter: async (position, limit) => store.events.filter((event) => event.position > position).slice(0, limit),
+  };
+}

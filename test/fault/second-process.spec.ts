@@ -1,0 +1,118 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { PEOPLE } from '../../examples/refunds/stack.mjs';
+import { FaultStack, TERMINAL } from './support/fault-stack.js';
+import { contradictions } from './support/oracle.js';
+import { callRecords, eventCounts, streamsWithGaps } from './support/stopped-database.js';
+
+let stack: FaultStack;
+afterEach(() => stack.end());
+
+describe('a second process on the same data directory', () => {
+  it('is refused with the pid and the time of the one that has it, and disturbs nothing', async () => {
+    stack = await FaultStack.start();
+    await stack.order('shared');
+    const load = Promise.all(
+      [1, 2, 3, 4, 5].map((n) => stack.refund(`shared-${n}`, { orderId: 'shared', amountMinor: n }, 20)),
+    );
+    const refusal = await stack.launch().then(
+      () => 'it runs',
+      (error: Error) => error.message,
+    );
+    expect(refusal).toMatch(/instance_already_running/);
+    expect(refusal).toMatch(new RegExp(`\\(pid ${stack.running.pid}, since \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z\\)`));
+    expect((await load).map(({ body }) => body.status)).toEqual(Array.from({ length: 5 }, () => 'completed'));
+    expect((await stack.refund('after', { orderId: 'shared', amountMinor: 6 }, 20)).body.status).toBe('completed');
+  });
+
+  it('lets one of two run that start within ten milliseconds, and each leftover call gets one closing record, twenty times', async () => {
+    stack = await FaultStack.start();
+    await stack.order('leftover');
+    await stack.fault({ orderId: 'leftover', delayAfterMs: 60_000 });
+    const ids: string[] = [];
+    for (let round = 1; round <= 20; round += 1) {
+      const { body } = await stack.refund(`leftover-${round}`, { orderId: 'leftover', amountMinor: round });
+      ids.push(body.toolCallId);
+      while (Object.keys((await stack.stats()).requestsByKey).length < round) await pause(10);
+      await stack.kill();
+      const first = stack.launch();
+      await pause(round % 10);
+      const both = await Promise.allSettled([first, stack.launch()]);
+      const running = both.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
+      const refused = both.filter((one) => one.status === 'rejected').map(({ reason }) => (reason as Error).message);
+      expect([round, running.length, refused.length]).toEqual([round, 1, 1]);
+      expect(refused[0]).toMatch(/instance_already_running/);
+      [stack.proxy = null] = running;
+    }
+    const views = await stack.settled(ids, 30_000);
+    expect(views.filter(({ status }) => !TERMINAL.includes(status))).toEqual([]);
+    const stats = await stack.stats();
+    await stack.stop();
+    expect(contradictions(callRecords(stack.dataDir), stats)).toEqual([]);
+    expect(streamsWithGaps(stack.dataDir)).toEqual([]);
+    const unknown = eventCounts(stack.dataDir, 'tool.call.result_unknown');
+    const completed = eventCounts(stack.dataDir, 'tool.call.completed');
+    expect(ids.map((id) => [unknown.get(id), completed.get(id)])).toEqual(ids.map(() => [1, 1]));
+  }, 400_000);
+});
+
+describe('another program that holds a write lock on the database', () => {
+  it('makes an approval and its dispatch wait for three seconds, and then they succeed', async () => {
+    stack = await FaultStack.start({ timeout: '30s' });
+    await stack.order('locked');
+    const waiting = await stack.refundForApproval('locked', 'locked');
+    const holder = await holdWriteLock(stack.dataDir, 3_000);
+    const begun = performance.now();
+    const vote = await stack.decide(PEOPLE.lena, waiting, 'allow');
+    expect(performance.now() - begun).toBeGreaterThan(2_000);
+    await holder.released;
+    expect(vote.status).toBe(200);
+    expect((await stack.show(waiting.toolCallId, 20)).status).toBe('completed');
+    expect(Object.values((await stack.stats()).requestsByKey)).toEqual([1]);
+  });
+
+  it('is answered with 503 and without an effect when it holds on for too long, and the same request succeeds later', async () => {
+    stack = await FaultStack.start({ timeout: '30s' });
+    await stack.order('locked');
+    const waiting = await stack.refundForApproval('locked', 'locked');
+    const holder = await holdWriteLock(stack.dataDir, 12_000);
+    const [vote, proposal] = await Promise.all([
+      stack.decide(PEOPLE.lena, waiting, 'allow'),
+      stack.refund('during', { orderId: 'locked', amountMinor: 5 }),
+    ]);
+    expect([vote.status, vote.body.code]).toEqual([503, 'store_unavailable']);
+    expect([proposal.status, proposal.body.code]).toEqual([503, 'store_unavailable']);
+    expect((await stack.stats()).requestsByKey).toEqual({});
+    await holder.released;
+
+    expect((await stack.decide(PEOPLE.lena, waiting, 'allow')).status).toBe(200);
+    const again = await stack.refund('during', { orderId: 'locked', amountMinor: 5 }, 20);
+    expect(again.body.status).toBe('completed');
+    expect((await stack.show(waiting.toolCallId, 20)).status).toBe('completed');
+    const stats = await stack.stats();
+    await stack.stop();
+    expect(contradictions(callRecords(stack.dataDir), stats)).toEqual([]);
+    expect(Object.keys(stats.requestsByKey)).toHaveLength(2);
+  });
+});
+
+/** A process of its own: only another process meets the lock of the proxy's connection as another program would. */
+const HOLDER = `
+  import Database from 'better-sqlite3';
+  const database = new Database(process.argv[1]);
+  database.pragma('busy_timeout = 5000');
+  database.exec('BEGIN IMMEDIATE');
+  process.stdout.write('held');
+  setTimeout(() => { database.exec('COMMIT'); process.exit(0); }, Number(process.argv[2]));
+`;
+
+async function holdWriteLock(dataDir: string, holdMs: number): Promise<{ released: Promise<unknown> }> {
+  const args = ['--input-type=module', '-e', HOLDER, join(dataDir, 'countersign.sqlite'), String(holdMs)];
+  const child: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const released = once(child, 'exit');
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  return { released };
+}

@@ -1,0 +1,51 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { FaultStack, TERMINAL } from './support/fault-stack.js';
+import { contradictions } from './support/oracle.js';
+import { callRecords, withDatabase } from './support/stopped-database.js';
+
+/** The example's attempt timeout and more: whatever was not sent by then must never be sent. */
+const FROZEN_MS = 3_500;
+
+interface Deadline {
+  readonly key: string;
+  readonly deadline: string;
+}
+
+describe('a process that is frozen in the middle of its work', () => {
+  let stack: FaultStack;
+  afterEach(() => stack.end());
+
+  it('sends nothing after the deadline of an attempt, and its record agrees with what the tool saw', async () => {
+    stack = await FaultStack.start();
+    await stack.order('frozen');
+    const ids: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      // Some calls are proposed, some durable and not sent, some on the wire when the process freezes.
+      const load = Array.from({ length: 20 }, (_, n) =>
+        stack.refund(`frozen-${round}-${n}`, { orderId: 'frozen', amountMinor: round * 20 + n + 1 }),
+      );
+      await pause(10 + round * 5);
+      process.kill(stack.running.pid, 'SIGSTOP');
+      await pause(round === 0 ? FROZEN_MS : 2_200);
+      process.kill(stack.running.pid, 'SIGCONT');
+      ids.push(...(await Promise.all(load)).map(({ body }) => body.toolCallId as string));
+    }
+    const views = await stack.settled(ids, 30_000);
+    expect(views.filter(({ status }) => !TERMINAL.includes(status))).toEqual([]);
+    const [stats, received] = [await stack.stats(), await stack.received()];
+    await stack.stop();
+    expect(contradictions(callRecords(stack.dataDir), stats)).toEqual([]);
+    const deadlines = new Map(deadlinesOf(stack.dataDir).map(({ key, deadline }) => [key, deadline]));
+    const late = received.filter(
+      ({ receivedAt, headers }) => receivedAt > (deadlines.get(headers['idempotency-key'] ?? '') ?? ''),
+    );
+    expect(late).toEqual([]);
+    expect(received.length).toBeGreaterThan(0);
+  });
+});
+
+function deadlinesOf(dataDir: string): readonly Deadline[] {
+  const sql = 'SELECT c.downstream_key AS key, a.deadline FROM attempts a JOIN tool_calls c USING (tool_call_id)';
+  return withDatabase(dataDir, (database) => database.prepare(sql).all() as Deadline[]);
+}
