@@ -75,7 +75,8 @@ module.exports = {
     ...tableRules,
     {
       name: 'unknown-folder',
-      comment: 'Every folder of src/ has a row in the table; only main.ts, server.ts and app.module.ts stand beside them.',
+      comment:
+        'Every folder of src/ has a row in the table; only main.ts, server.ts and app.module.ts stand beside them.',
       severity: 'error',
       from: { path: '^src/', pathNot: [...Object.keys(MAY_IMPORT).map(pathOf), COMPOSITION] },
       to: {},

@@ -7,6 +7,7 @@ import { DispatchHandover } from './capabilities/dispatch-handover.js';
 import { PAUSE_REVISION, PauseBoard } from './capabilities/pause-board.js';
 import { CapabilityRegistration } from './capabilities/registration.js';
 import type { Settings } from './config/settings.js';
+import { CountersignError } from './domain/errors/countersign-error.js';
 import { ID_PREFIXES } from './domain/ids/ids.js';
 import { HttpClient } from './egress/http-client.js';
 import { PROBLEM_TYPE, problemFor } from './http/problem.filter.js';
@@ -34,6 +35,9 @@ import { Readiness } from './system/readiness.js';
 
 /** Names the product, event catalogue and schema versions that write into the store. */
 const VERSION_SET = 'countersign/0.1.0 events/1 schema/1';
+
+/** How long the last records of a stopping process may take. */
+const RECORDING_MS = 2000;
 
 export interface RunningServer {
   readonly url: string;
@@ -86,7 +90,7 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
   await prepare(app);
   await app.init();
   const stopWork = await startWork(app, settings, logger);
-  await app.listen(settings.http.port, settings.http.host);
+  await listen(app, settings);
   return {
     url: urlOf(server.server.address(), settings.http.host),
     stop: async () => {
@@ -94,6 +98,8 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
       await stopWork();
       await app.get(PolicyService).onApplicationShutdown();
       await app.get(HttpClient).destroy();
+      // What was torn down is recorded as unknown, or as not sent, before the store closes.
+      await within(RECORDING_MS, app.get(Executor).idle());
       await app.get(Store).close();
     },
   };
@@ -170,8 +176,22 @@ async function startWork(
 async function stopAdmitting(app: NestFastifyApplication, settings: Settings): Promise<void> {
   app.get(DispatchHandover).close();
   app.get(CallWatch).close();
-  const grace = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownGraceMs).unref());
-  await Promise.race([app.close(), grace]);
+  await within(settings.shutdownGraceMs, app.close());
+}
+
+/** Waits for the work, but no longer than so many milliseconds. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  await Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms))]);
+}
+
+async function listen(app: NestFastifyApplication, { http }: Settings): Promise<void> {
+  try {
+    await app.listen(http.port, http.host);
+  } catch (error) {
+    const code: unknown = (error as { code?: unknown }).code;
+    if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error;
+    throw new CountersignError('address_in_use', `cannot listen on ${http.host} port ${http.port}: ${code}`);
+  }
 }
 
 function urlOf(address: string | { address: string; port: number } | null, host: string): string {

@@ -75,7 +75,7 @@ describe('a control command that is accepted', () => {
         tenant: TENANT,
         command_id: 'cmd-of-a-client',
         type: 'cancel',
-        issuer: 'olga',
+        issuer: '["olga"]',
         status: 'accepted',
         code: null,
         event_id: installation.store.events[0]?.envelope.eventId,
@@ -113,7 +113,7 @@ describe('a control command that is accepted', () => {
   it('is acknowledged and not recorded where its work is done already', async () => {
     const installation = new Installation();
     const answer = await carryOut(installation, ASKED, async () => {
-      throw new AlreadyDone();
+      throw new AlreadyDone(null);
     });
     expect(answer).toEqual({ commandId: 'cmd-of-a-client' });
     expect(installation.store.units).toEqual([]);

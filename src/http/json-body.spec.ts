@@ -52,19 +52,10 @@ describe('the door for request bodies', () => {
     ['half a surrogate pair', '"\\ud800"'],
     ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['a byte order mark', '\ufeff{}'],
+    ['the key __proto__', '{"__proto__":{"polluted":1}}'],
     ['nesting beyond the limit', '['.repeat(33) + ']'.repeat(33)],
   ])('refuses %s', async (_, payload) => {
     expect(await post(payload)).toEqual({ refused: 'invalid_json' });
-  });
-
-  it('keeps __proto__ an ordinary key', async () => {
-    const answer = await server().inject({
-      method: 'POST',
-      url: '/',
-      payload: '{"__proto__":{"polluted":1}}',
-      headers: { 'content-type': 'application/json' },
-    });
-    expect(answer.body).toBe('{"body":{"__proto__":{"polluted":1}}}');
   });
 
   it.each(['gzip', 'br', 'GZIP', 'identity, gzip'])('refuses the content encoding %s', async (encoding) => {

@@ -260,6 +260,14 @@ export class Installation {
       activated_event_id: null,
       activated_at: this.clock.iso,
     });
+    this.store.seed('instances', {
+      instance_id: 'ins_1',
+      epoch: 2,
+      pid: 1,
+      started_at: this.clock.iso,
+      heartbeat_at: this.clock.iso,
+      state: 'running',
+    });
     for (const { manifest, manifestDigest: digest } of this.capabilities) {
       this.store.seed('capabilities', {
         name: manifest.name,

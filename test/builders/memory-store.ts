@@ -251,8 +251,7 @@ function reader(store: MemoryStore): StoreReader {
     openRunByLabel: (tenant, principal, label) =>
       one(
         'runs',
-        (row) =>
-          row.tenant === tenant && row.principal === principal && row.label === label && !isEnded(row.status),
+        (row) => row.tenant === tenant && row.principal === principal && row.label === label && !isEnded(row.status),
       ),
     openCallCount: async (_tenant, runId) =>
       (await many('tool_calls', (row) => row.run_id === runId && !isTerminal(row.status))).length,
@@ -306,13 +305,21 @@ function reader(store: MemoryStore): StoreReader {
       many('approvals', (row) => row.status === 'granted' && (row.execute_by ?? '~') <= now, limit),
     overdueAuthorizations: (now, limit) =>
       many('tool_calls', (row) => row.status === 'authorized' && (row.execute_by ?? '~') <= now, limit),
+    questionsOutsideOf: (revision, digests, limit) =>
+      many(
+        'approvals',
+        (row) =>
+          row.status === 'pending' && !(row.policy_revision === revision && digests.includes(row.manifest_digest)),
+        limit,
+      ),
     callsInStates: (statuses, limit, afterId) =>
       many('tool_calls', (row) => statuses.includes(row.status) && row.tool_call_id > (afterId ?? ''), limit),
     capability: (name) => one('capabilities', (row) => row.name === name && row.state !== 'superseded'),
-    capabilityVersion: (name, version) =>
-      one('capabilities', (row) => row.name === name && row.version === version),
+    capabilityVersion: (name, version) => one('capabilities', (row) => row.name === name && row.version === version),
     activePolicy: (scope) => one('policy_active', (row) => row.scope === scope),
     pauses: () => many('pauses', () => true),
+    heldCapabilities: async () =>
+      (await many('capabilities', (row) => row.state === 'held')).map(({ name }) => name).toSorted(),
     meta: async (name) => (await one('meta', (row) => row.name === name))?.value ?? null,
     counter: async () => 0,
     instances: () => many('instances', () => true),
@@ -320,8 +327,7 @@ function reader(store: MemoryStore): StoreReader {
       store.events.find(({ envelope }) => envelope.tenant === tenant && envelope.eventId === id) ?? null,
     positionOf: async (tenant, id) =>
       store.events.find(({ envelope }) => envelope.tenant === tenant && envelope.eventId === id)?.position ?? null,
-    streamVersion: async (tenant, stream) =>
-      store.stream(stream).filter(({ envelope }) => tenant === null || envelope.tenant === tenant).length,
+    streamVersion: async (stream) => store.versionOf(stream),
     unitEventIds: async (_tenant, unitId) =>
       store.events
         .filter(({ envelope }) => envelope.unitId === unitId && envelope.commandId !== undefined)

@@ -160,7 +160,7 @@ describe('who may decide', () => {
     const body = { decision: 'deny', digest: question.shown.digest };
     expectProblem(await stack.withToken(null).post(question.path, body), 'unauthenticated');
     const connector = await stack.as({ sub: 'conn', roles: ['connector'] });
-    expectProblem(await connector.post(question.path, body), 'not_authorized');
+    expectProblem(await connector.post(question.path, body), 'approver_not_allowed');
     expectProblem(await (await stack.as(CAST.elsewhereLead)).post(question.path, body), 'approval_not_found');
     await expectUntouched(question);
   });

@@ -87,7 +87,7 @@ describe('a proposal that the policy allows', () => {
     await propose(installation, { idempotencyKey: 'key-2', arguments: { orderId: 'o-2', amountMinor: 5 } });
     const unit = installation.store.units.at(-1);
     expect(unit?.lane).toBe('admit');
-    expect(unit?.guards.map(({ name }) => name)).toEqual(['run_open', 'pauses', 'capability', 'policy']);
+    expect(unit?.guards.map(({ name }) => name)).toEqual(['run_open', 'pauses', 'capability', 'policy', 'instance']);
   });
 });
 

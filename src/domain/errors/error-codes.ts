@@ -68,7 +68,10 @@ export const ERRORS = {
   precondition_changed: entry(409, 'What the approval rested on has changed; propose again.'),
   policy_version_changed: entry(409, 'The policy has changed since the question was asked; propose again.'),
   capability_version_changed: entry(409, 'A newer version of the capability is in force; propose again.'),
-  capability_definition_changed: entry(409, 'The definition of the capability has drifted; an operator must import it again.'),
+  capability_definition_changed: entry(
+    409,
+    'The definition of the capability has drifted; an operator must import it again.',
+  ),
   capability_drift: entry(409, 'The definition of the capability has drifted; an operator must import it again.'),
 
   // Control and execution
@@ -92,6 +95,7 @@ export const ERRORS = {
   // Starting the process (printed, never answered over HTTP)
   invalid_settings: entry(500, 'Correct every setting that the message lists.'),
   invalid_manifest: entry(500, 'Correct every problem of the manifest that the message lists.'),
+  address_in_use: entry(500, 'Choose another http.port, or stop the program that uses this one.'),
   instance_already_running: entry(500, 'Stop the other process on this data directory first.'),
   sqlite_version_refused: entry(500, 'Use SQLite 3.51.3 or newer, but not 3.52.0.'),
   sqlite_pragma_refused: entry(500, 'The pragma named is not in force on this file system; use a local disk.'),

@@ -25,12 +25,12 @@ describe('the end of an attempt that is recorded late', () => {
     expect(lateCommand(callIn(status), COMPLETE)).toMatchObject({
       kind: 'resolve_happened',
       resolution: { verdict: 'happened', evidenceRefs: [expect.any(String)] },
-      completion: { basis: 'reconciliation', result: { refundId: 'r-1' } },
+      completion: { basis: 'callback', result: { refundId: 'r-1' } },
     });
     expect(lateCommand(callIn(status), FAIL)).toMatchObject({
       kind: 'resolve_failed',
       resolution: { verdict: 'not_happened' },
-      failure: { basis: 'reconciliation', effect: 'none' },
+      failure: { basis: 'callback', effect: 'none' },
     });
   });
 

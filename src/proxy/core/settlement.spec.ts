@@ -10,6 +10,7 @@ const ended = (observation: Observation, more: Partial<Ended> = {}): Ended => ({
   sentAt: '2031-01-01T10:00:00.100Z',
   endedAt: '2031-01-01T10:00:00.200Z',
   retryRejected: true,
+  isRead: false,
   digest: (value) => `digest of ${JSON.stringify(value)}`,
   ...more,
 });

@@ -50,12 +50,13 @@ export class Reconciler {
 
   /** Takes one step for everything that is due now; answers when these steps are done. */
   async tick(): Promise<void> {
-    await Promise.all(await this.begin());
+    await this.begin();
+    await Promise.all(this.busy.values());
   }
 
-  private async begin(): Promise<readonly Promise<void>[]> {
+  private async begin(): Promise<void> {
     const due = await this.desk.read.dueWork('reconcile', this.desk.now(), BATCH + this.busy.size);
-    return due.filter((work) => !this.busy.has(work.tool_call_id)).map((work) => this.look(work));
+    for (const work of due) if (!this.busy.has(work.tool_call_id)) this.look(work);
   }
 
   /** Wakes at the earliest due time, and at least as often as the sweep: a lost wake-up costs no more than that. */
@@ -82,7 +83,7 @@ export class Reconciler {
     this.logger.error(message, { ...fields, error: errorName(error) });
   }
 
-  private look(work: TableRow<'work'>): Promise<void> {
+  private look(work: TableRow<'work'>): void {
     const looking = this.reconciliation
       .step(work.tenant, work.tool_call_id)
       .catch((error: unknown) => {
@@ -94,6 +95,5 @@ export class Reconciler {
         void this.arm();
       });
     this.busy.set(work.tool_call_id, looking);
-    return looking;
   }
 }

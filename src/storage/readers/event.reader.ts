@@ -12,8 +12,7 @@ import type { EventReader } from './store-reader.js';
 type PlacedRow = EventRow & { readonly idx: number };
 
 const EVENTS = 'SELECT p.idx, e.* FROM events AS e JOIN positions AS p ON p.event_id = e.event_id';
-// CROSS JOIN: positions lead, so that a page is read in order and ends at its limit.
-const EVENTS_IN_ORDER = 'SELECT p.idx, e.* FROM positions AS p CROSS JOIN events AS e ON e.event_id = p.event_id';
+const EVENTS_IN_ORDER = 'SELECT p.idx, e.* FROM positions AS p JOIN events AS e ON e.event_id = p.event_id';
 
 export function eventReader(connection: ReadConnection, keys: OpenedKeys): EventReader {
   const opened = (rows: readonly PlacedRow[]): Promise<CommittedEvent[]> =>

@@ -1,31 +1,30 @@
 import { Worker } from 'node:worker_threads';
+import { checkpointStep } from './checkpoint-plan.js';
 import type { CheckpointAnswer, CheckpointRequest } from './checkpoint-messages.js';
 import type { CheckpointProgress, WriterPort } from './writer-port.js';
 
 /** The program of the checkpoint thread in a built product: it lies beside this file. */
 export const CHECKPOINT_ENTRY = new URL('./checkpoint.worker.js', import.meta.url);
 
-/** A log shorter than this is left to grow: starting again from its beginning would save nothing. */
-const LOG_FRAMES_MIN = 256;
-
-/** What the writer may be asked to move itself: so few frames cost it no more than one flush. */
-const TAIL_FRAMES_MAX = 64;
-
-const PASSES_MAX = 8;
+/** How often the length of the log is looked at, and what is long: one call at a time writes a hundred megabytes of log a second. */
+const LOOK_MS = 100;
+const LOG_BYTES_LONG = 16 * 1024 * 1024;
 
 export interface CheckpointerOptions {
   readonly databasePath: string;
   readonly entry: URL;
+  /** A checkpoint at least this often. */
   readonly intervalMs: number;
+  /** Bytes of the log on disk: a long one does not wait for the interval. */
+  readonly logBytes: () => number;
   readonly writer: Pick<WriterPort, 'checkpoint'>;
   /** Told when a pass fails; the next interval tries again. */
   readonly problem: (message: string) => void;
 }
 
 /**
- * Keeps the log of the database short without stalling anybody. A thread of its own makes passive passes, each shorter than the one
- * before, until only a tail is left; the writer moves that between two batches. Only then can the log start again from its beginning:
- * while a writer writes without a pause, a passive pass of another connection never meets an empty log.
+ * Keeps the log of the database short without stalling anybody: a thread of its own makes passive passes, each shorter than the one
+ * before, and the writer moves the tail between two batches.
  */
 export class Checkpointer {
   private readonly worker: Worker;
@@ -43,23 +42,31 @@ export class Checkpointer {
   }
 
   start(): void {
+    const lookMs = Math.min(LOOK_MS, this.options.intervalMs);
+    this.lookAfter(lookMs, lookMs);
+  }
+
+  private lookAfter(lookMs: number, waitedMs: number): void {
     this.timer = setTimeout(() => {
-      this.running = this.tick().finally(() => {
-        if (this.timer !== null) this.start();
+      const isDue = waitedMs >= this.options.intervalMs || this.options.logBytes() > LOG_BYTES_LONG;
+      this.running = isDue ? this.tick() : Promise.resolve();
+      void this.running.then(() => {
+        if (this.timer !== null) this.lookAfter(lookMs, isDue ? lookMs : waitedMs + lookMs);
       });
-    }, this.options.intervalMs);
+    }, lookMs);
     this.timer.unref();
   }
 
   /** One round: passes until the tail is short, then the tail. */
   async tick(): Promise<void> {
     try {
-      for (let passes = 1; passes <= PASSES_MAX; passes += 1) {
+      let moved = 0;
+      for (let passes = 1; ; passes += 1) {
         const progress = await this.pass();
-        if (progress === null || progress.logFrames < LOG_FRAMES_MIN) return;
-        if (framesLeft(progress) > TAIL_FRAMES_MAX) continue;
-        await this.options.writer.checkpoint();
-        return;
+        const step = progress === null ? 'rest' : checkpointStep(moved, progress, passes);
+        if (step === 'tail') await this.options.writer.checkpoint();
+        if (step !== 'pass') return;
+        moved = progress?.checkpointedFrames ?? 0;
       }
     } catch (error) {
       this.options.problem(error instanceof Error ? error.message : 'the checkpoint has failed');
@@ -70,8 +77,10 @@ export class Checkpointer {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     await this.running;
-    if (!this.dead) await this.ask({ kind: 'close' });
+    const closed = this.ask({ kind: 'close' });
+    // From here on the end of the thread is no failure.
     this.dead = true;
+    await closed;
     await this.worker.terminate();
   }
 
@@ -90,11 +99,8 @@ export class Checkpointer {
   }
 
   private die(why: string): void {
-    if (this.dead) return;
+    if (!this.dead) this.options.problem(`the checkpoint thread has failed: ${why}`);
     this.dead = true;
-    this.options.problem(`the checkpoint thread has failed: ${why}`);
     this.answered?.({ kind: 'closed' });
   }
 }
-
-const framesLeft = ({ logFrames, checkpointedFrames }: CheckpointProgress): number => logFrames - checkpointedFrames;

@@ -84,6 +84,7 @@ async function openParts(
     databasePath: path,
     entry: options.checkpointEntry ?? CHECKPOINT_ENTRY,
     intervalMs: storage.checkpointIntervalMs,
+    logBytes: () => walBytes(path),
     writer: thread,
     problem: (message) => options.problem(message),
   });

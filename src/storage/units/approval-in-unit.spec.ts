@@ -15,6 +15,8 @@ import { UnitDraft } from './unit-draft.js';
 
 const ID = 'apr_1';
 const START = at('09:00:00');
+/** What the call it is about is about. */
+const REFS = { toolCallId: 'call_1', runId: 'run_1', sessionId: 'ses_1' };
 const FACTS: ApprovalFacts = {
   approval_id: ID,
   tenant: 'acme',
@@ -57,7 +59,7 @@ class OneApproval {
     const before = (await loadApproval(this.store.read, 'acme', ID)) ?? { state: null, facts: FACTS };
     this.clock.advance(1);
     const draft = this.draft();
-    const approval = new ApprovalInUnit(draft, before);
+    const approval = new ApprovalInUnit(draft, before, REFS);
     for (const command of commands) approval.do(command);
     if (!draft.isEmpty) await this.store.commit(draft.build());
     return approval;
@@ -154,14 +156,14 @@ describe('an approval in a unit', () => {
     const one = await asked();
     const before = await one.loaded();
     const [first, second] = [one.draft(), one.draft()];
-    new ApprovalInUnit(first, before).do(voteCommand(FAY, 'allow'));
-    new ApprovalInUnit(second, before).do(voteCommand(FRED, 'allow'));
+    new ApprovalInUnit(first, before, REFS).do(voteCommand(FAY, 'allow'));
+    new ApprovalInUnit(second, before, REFS).do(voteCommand(FRED, 'allow'));
     await one.store.commit(first.build());
     await expect(one.store.commit(second.build())).rejects.toThrow(GuardFailed);
   });
 
   it('has no state before the question', () => {
-    expect(() => new ApprovalInUnit(new OneApproval().draft(), { state: null, facts: FACTS }).state).toThrow(
+    expect(() => new ApprovalInUnit(new OneApproval().draft(), { state: null, facts: FACTS }, REFS).state).toThrow(
       'has not been asked',
     );
   });

@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { Installation } from '../../../test/builders/installation.js';
 import { COUNTERSIGN, INSTALLATION } from './unit-desk.js';
 
-const ROW = { tenant: 'acme', run_id: 'run_1', session_id: 'ses_1', tool_call_id: 'call_1', last_event_id: 'evt_9' };
+const ROW = {
+  tenant: 'acme',
+  run_id: 'run_1',
+  session_id: 'ses_1',
+  correlation_id: 'intent-1',
+  last_event_id: 'evt_9',
+};
 
 describe('the desk where units are written', () => {
   it('begins a unit about a call with its newest event as the cause', () => {
@@ -11,7 +17,7 @@ describe('the desk where units are written', () => {
       tenant: 'acme',
       lane: 'settle',
       actor: COUNTERSIGN,
-      correlationId: 'call_1',
+      correlationId: 'intent-1',
       runId: 'run_1',
       sessionId: 'ses_1',
       occurredAt: clock.iso,
