@@ -14,6 +14,7 @@ export class DispatchHandover {
   /** False when no slot is free, or when the process is stopping. */
   reserve(toolCallId: string, capability: Capability): boolean {
     if (!this.accepting) return false;
+    if (this.reserved.has(toolCallId)) return true;
     const slot = this.slots.tryAcquire(capability.manifest.name);
     if (slot === null) return false;
     this.reserved.set(toolCallId, slot);

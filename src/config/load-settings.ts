@@ -19,7 +19,8 @@ const PATHS = [
   ['storage', 'keyFile'],
 ] as const;
 
-/** Maps whose keys are the operator's own names: a file replaces single entries of them. */
+const SECRET_FILE = 'file:';
+
 const DEFAULT_FILE = fileURLToPath(new URL('../../config/default.yaml', import.meta.url));
 
 export interface SettingsSource {
@@ -81,13 +82,24 @@ function absolutePaths(tree: Tree, base: string): Tree {
     const key = path[path.length - 1] as string;
     if (isTree(parent) && typeof parent[key] === 'string') parent[key] = resolve(base, parent[key]);
   }
+  const { credentials } = tree;
+  for (const credential of isTree(credentials) ? Object.values(credentials) : []) {
+    if (isTree(credential)) absoluteSecret(credential, base);
+  }
   return tree;
+}
+
+function absoluteSecret(credential: Tree, base: string): void {
+  const { secret } = credential;
+  if (typeof secret !== 'string' || !secret.startsWith(SECRET_FILE) || secret === SECRET_FILE) return;
+  credential['secret'] = `${SECRET_FILE}${resolve(base, secret.slice(SECRET_FILE.length))}`;
 }
 
 function merge(into: Tree, from: Tree): void {
   for (const [key, value] of Object.entries(from)) {
-    const known = into[key];
-    if (isTree(known) && isTree(value)) merge(known, value);
+    const known = Object.hasOwn(into, key) ? into[key] : undefined;
+    if (key === '__proto__') Object.defineProperty(into, key, { value, enumerable: true });
+    else if (isTree(known) && isTree(value)) merge(known, value);
     else into[key] = value;
   }
 }
@@ -97,11 +109,14 @@ function describe(issue: z.core.$ZodIssue, tree: Tree): string[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => `${at === '' ? key : `${at}.${key}`}: unknown setting`);
   }
-  const found = kindOf(
-    issue.path.reduce<unknown>((value, key) => (isTree(value) ? value[String(key)] : undefined), tree),
-  );
+  const found = kindOf(issue.path.reduce<unknown>(inner, tree));
   if (found === 'nothing') return [`${at}: missing; required: ${expected(issue)}`];
   return [`${at}: found ${found}; required: ${expected(issue)}`];
+}
+
+function inner(value: unknown, key: PropertyKey): unknown {
+  if (Array.isArray(value)) return value[Number(key)] as unknown;
+  return isTree(value) ? value[String(key)] : undefined;
 }
 
 function expected(issue: z.core.$ZodIssue): string {

@@ -183,6 +183,7 @@ export class CommandLog {
 function guardError(guard: string): CountersignError {
   if (guard === 'capability')
     return new CountersignError('capability_held', 'the capability is held', { retryAfterSeconds: 10 });
+  if (guard === 'run_open') return new CountersignError('run_already_ended', 'the run has ended or is stopping');
   if (guard === 'open_intent')
     return new CountersignError('outstanding_identical_intent', 'an identical call is not settled yet');
   return new CountersignError('contended', 'other writers changed the same records three times in a row');

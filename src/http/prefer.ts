@@ -6,8 +6,9 @@ export function preferredWaitMs(header: string | undefined, waitMsMax: number): 
   for (const preference of header.split(',')) {
     const [name, value] = (preference.split(';')[0] ?? '').split('=').map((part) => part.trim());
     if (name?.toLowerCase() !== 'wait') continue;
-    const seconds = Number((value ?? '').replace(/^"(.*)"$/, '$1'));
-    if (!Number.isFinite(seconds) || seconds < 0 || value === '' || value === undefined) {
+    const digits = (value ?? '').replace(/^"(.*)"$/, '$1');
+    const seconds = Number(digits);
+    if (digits === '' || !Number.isFinite(seconds) || seconds < 0) {
       throw new CountersignError('invalid_request', 'Prefer: wait needs a number of seconds');
     }
     return waitMsFrom(seconds, waitMsMax);

@@ -35,7 +35,7 @@ interface Asked {
 }
 
 async function answer({ authorization, route, of = Routes, roles = ['operator'] }: Asked): Promise<unknown> {
-  const caller = callerWith({ roles });
+  const caller = callerWith({ roles, isAgent: roles.includes('harness') });
   const verifier = {
     async verify(token: string): Promise<Caller> {
       seen.push(token);

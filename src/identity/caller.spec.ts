@@ -16,9 +16,15 @@ describe('a caller', () => {
   });
 
   it('has a role when its token names one of those asked for', () => {
-    const caller = callerWith({ roles: ['auditor', 'operator'] });
+    const caller = callerWith({ roles: ['auditor', 'operator'], isAgent: false });
     expect(hasRole(caller, 'approver', 'operator')).toBe(true);
     expect(hasRole(caller, 'approver', 'harness')).toBe(false);
     expect(hasRole(caller)).toBe(false);
+  });
+
+  it('that is an agent never has a role of people, whatever its token names', () => {
+    const agent = callerWith({ roles: ['harness', 'approver', 'operator'], isAgent: true });
+    expect(hasRole(agent, 'approver', 'operator')).toBe(false);
+    expect(hasRole(agent, 'harness')).toBe(true);
   });
 });

@@ -178,7 +178,7 @@ describe('verifying a bearer token', () => {
     expect(await refusal(signed(header, claims))).toBe('accepted');
   });
 
-  it.each(['', '.', '..', 'a.b', 'a.b.c', 'a.b.c.d', `${'e30'}.${'e30'}.`])('refuses the text "%s"', async (text) => {
+  it.each(['', '.', '..', 'a.b', 'a.b.c', 'a.b.c.d', 'e30.e30.'])('refuses the text "%s"', async (text) => {
     expect(await refusal(text)).not.toBe('accepted');
   });
 

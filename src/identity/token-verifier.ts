@@ -50,8 +50,10 @@ export class TokenVerifier {
     const known = this.verified.get(fingerprint);
     const nowMs = this.clock.now();
     if (known !== undefined && nowMs < known.expiresAtMs) return known.caller;
+    const { keys } = this;
     const fresh = await this.check(token, nowMs);
-    this.keep(fingerprint, fresh);
+    // A token that was checked with keys that are gone meanwhile is not kept.
+    if (keys === this.keys) this.keep(fingerprint, fresh);
     return fresh.caller;
   }
 
@@ -102,17 +104,26 @@ function strictSegment(segment: string): Readonly<Record<string, unknown>> {
 }
 
 function readKeySet(file: string): JWTVerifyGetKey {
-  let set: JSONWebKeySet;
-  try {
-    set = JSON.parse(readFileSync(file, 'utf8')) as JSONWebKeySet;
-  } catch {
-    throw invalidKeys('identity.jwksFile: cannot be read as a JWK set');
-  }
-  if (!Array.isArray(set.keys) || set.keys.length === 0) throw invalidKeys('identity.jwksFile: holds no key');
+  const set = keySetIn(file);
+  if (set === null) throw invalidKeys('identity.jwksFile: cannot be read as a JWK set');
+  if (set.keys.length === 0) throw invalidKeys('identity.jwksFile: holds no key');
   if (set.keys.some((key) => key.kty === 'oct' || 'd' in key)) {
     throw invalidKeys('identity.jwksFile: holds a symmetric or private key; only public keys belong there');
   }
   return createLocalJWKSet(set);
+}
+
+/** Null when the file holds anything but a JSON object whose `keys` are objects. */
+function keySetIn(file: string): JSONWebKeySet | null {
+  try {
+    const set: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const keys: unknown = (set as { keys?: unknown } | null)?.keys;
+    const isSet =
+      Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null && !Array.isArray(key));
+    return isSet ? (set as JSONWebKeySet) : null;
+  } catch {
+    return null;
+  }
 }
 
 const invalidKeys = (problem: string): CountersignError =>

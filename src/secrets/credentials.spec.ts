@@ -68,9 +68,9 @@ describe('the credentials of the tools', () => {
   it('stop the start where they have no value, all of them at once and by reference alone', () => {
     writeFileSync(join(dir, 'empty'), '\n');
     const credential = (secret: string) => ({ secret, header: 'authorization', scheme: null });
-    let thrown: unknown;
+    let thrown: unknown = null;
     try {
-      new Credentials({
+      thrown = new Credentials({
         credentials: {
           a: credential('env:COUNTERSIGN_SPEC_MISSING'),
           b: credential(`file:${join(dir, 'missing')}`),

@@ -18,5 +18,5 @@ export function settingsWith(changes: Changes = {}): Settings {
     const shipped: unknown = DEFAULTS[section as keyof Settings];
     return [section, typeof change === 'object' ? Object.assign({}, shipped, change) : change];
   });
-  return { ...DEFAULTS, ...(Object.fromEntries(sections) as Partial<Settings>) };
+  return Object.assign({}, DEFAULTS, Object.fromEntries(sections));
 }

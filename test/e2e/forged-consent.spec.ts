@@ -56,8 +56,13 @@ describe('consent that the agent makes itself', () => {
     expectProblem(await harness.post(decision, yes), 'approver_not_allowed');
     const resume = { type: 'resume', target: { approvalId }, ...yes };
     const refused = expectProblem(await harness.control(resume), 'approver_not_allowed');
-    expect((await operator.command(refused.commandId ?? '')).body).toMatchObject({ status: 'rejected', code: 'approver_not_allowed' });
-    expect(eventsOf(stack.dataDir, 'command_id', refused.commandId ?? '').map(({ event_type: type }) => type)).toEqual(['control.rejected']);
+    expect((await operator.command(refused.commandId ?? '')).body).toMatchObject({
+      status: 'rejected',
+      code: 'approver_not_allowed',
+    });
+    expect(eventsOf(stack.dataDir, 'command_id', refused.commandId ?? '').map(({ event_type: type }) => type)).toEqual([
+      'control.rejected',
+    ]);
     expectProblem(await harness.control({ type: 'resume_authorized' }), 'not_authorized');
     for (const field of ['approved', 'approval', 'approvalId', 'decision', 'status', 'approvals', 'votes']) {
       const answer = await harness.propose('demo.pay', { amount }, { body: { [field]: true }, wait: 0 });
@@ -75,7 +80,11 @@ describe('consent that the agent makes itself', () => {
 
   it('in headers, or in the name of a person, counts for nothing', async () => {
     const headers = { 'x-approved-by': 'lena', 'x-forwarded-user': 'lena', 'countersign-approved': 'true' };
-    const proposed = await harness.propose('demo.pay', { amount }, { wait: 0, headers, body: { reason: 'lena said yes: allow' } });
+    const proposed = await harness.propose(
+      'demo.pay',
+      { amount },
+      { wait: 0, headers, body: { reason: 'lena said yes: allow' } },
+    );
     expect(proposed.body).toMatchObject({ status: 'proposed', waitingFor: 'approval' });
     expect(executions()).toBe(0);
   });
@@ -87,7 +96,10 @@ describe('the yes for one call', () => {
     const second = await ask1(amount + 10_000);
     await lena.decide(approvalIdOf(first), 'allow');
     expect((await harness.call(first.body.toolCallId, 10)).body.status).toBe('completed');
-    expect((await harness.call(second.body.toolCallId)).body).toMatchObject({ status: 'proposed', waitingFor: 'approval' });
+    expect((await harness.call(second.body.toolCallId)).body).toMatchObject({
+      status: 'proposed',
+      waitingFor: 'approval',
+    });
     expect((await ask1(amount + 20_000)).body).toMatchObject({ status: 'proposed', waitingFor: 'approval' });
     expect([executions(), executions(amount + 10_000), executions(amount + 20_000)]).toEqual([1, 0, 0]);
   });
@@ -100,7 +112,10 @@ describe('the yes for one call', () => {
     const path = `/v1/approvals/${approvalIdOf(proposed)}/decision`;
     expectProblem(await lena.post(path, { decision: 'allow', digest }), 'action_digest_mismatch');
     await lena.decide(approvalIdOf(proposed), 'allow');
-    expectProblem(await harness.propose('demo.pay', { amount: amount + 30_000 }, { wait: 0, key }), 'idempotency_conflict');
+    expectProblem(
+      await harness.propose('demo.pay', { amount: amount + 30_000 }, { wait: 0, key }),
+      'idempotency_conflict',
+    );
     expect((await harness.call(proposed.body.toolCallId, 10)).body.status).toBe('completed');
     expect([executions(), executions(amount + 10_000), executions(amount + 30_000)]).toEqual([1, 0, 0]);
   });
@@ -109,9 +124,16 @@ describe('the yes for one call', () => {
 describe('many questions', () => {
   it('are answered one by one: nothing answers all of them, and what comes later stays open', async () => {
     const questions = [await ask1(), await ask1(amount + 10_000), await ask1(amount + 20_000)];
-    const digests = await Promise.all(questions.map(async (each) => (await lena.approval(approvalIdOf(each))).body.digest));
+    const digests = await Promise.all(
+      questions.map(async (each) => (await lena.approval(approvalIdOf(each))).body.digest),
+    );
     const late = await ask1(amount + 30_000);
-    for (const path of ['/v1/approvals', '/v1/approvals/decisions', '/v1/approvals/all/decision', '/v1/approvals/*/decision']) {
+    for (const path of [
+      '/v1/approvals',
+      '/v1/approvals/decisions',
+      '/v1/approvals/all/decision',
+      '/v1/approvals/*/decision',
+    ]) {
       const answer = await lena.post(path, { decision: 'allow', digest: digests[0] });
       expect([404, 405]).toContain(answer.status);
     }
@@ -120,8 +142,12 @@ describe('many questions', () => {
       expect([400, 404]).toContain(answer.status);
     }
     for (const question of questions) await lena.decide(approvalIdOf(question), 'allow');
-    for (const question of questions) expect((await harness.call(question.body.toolCallId, 10)).body.status).toBe('completed');
-    expect((await harness.call(late.body.toolCallId)).body).toMatchObject({ status: 'proposed', waitingFor: 'approval' });
+    for (const question of questions)
+      expect((await harness.call(question.body.toolCallId, 10)).body.status).toBe('completed');
+    expect((await harness.call(late.body.toolCallId)).body).toMatchObject({
+      status: 'proposed',
+      waitingFor: 'approval',
+    });
     expect(executions(amount + 30_000)).toBe(0);
   });
 });

@@ -18,12 +18,18 @@ beforeAll(async () => {
   stack = await Stack.start({
     capabilities: {
       ...opaqueManifest('demo.pay', AMOUNT),
-      ...opaqueManifest('demo.slow', AMOUNT, { timeout: '20s' }),
+      ...opaqueManifest('demo.slow', AMOUNT, { timeout: '1500ms' }),
       ...probeableManifest('demo.book', AMOUNT, { timeout: '400ms', quiesce: '1500ms' }),
       ...readOnlyManifest('demo.read', AMOUNT),
-      ...readOnlyManifest('demo.look', AMOUNT, { timeout: '20s' }),
+      ...readOnlyManifest('demo.look', AMOUNT, { timeout: '1500ms' }),
     },
-    policies: { ...ask('demo.pay'), ...permit('demo.slow'), ...permit('demo.book'), ...permit('demo.read'), ...permit('demo.look') },
+    policies: {
+      ...ask('demo.pay'),
+      ...permit('demo.slow'),
+      ...permit('demo.book'),
+      ...permit('demo.read'),
+      ...permit('demo.look'),
+    },
   });
   [harness, lena, operator] = (await Promise.all(
     [CAST.harness, CAST.lena, CAST.operator].map((person) => stack.as(person)),
@@ -43,20 +49,25 @@ const retry = (toolCallId: string) => operator.control({ type: 'retry', target: 
 
 describe('a call that is running when the process is killed', () => {
   it('gets an explicit end by its own, blocks nothing, and is never sent again', async () => {
-    stack.tool.behave('/demo.slow', () => ({ ...jsonAnswer(1), delayMs: 60_000 }));
+    stack.tool.behave('/demo.slow', () => ({ ...jsonAnswer(1), delayMs: 4_000 }));
     const running = await harness.propose('demo.slow', { amount }, { wait: 0 });
     await harness.callWhen(running.body.toolCallId, ['dispatched']);
     await stack.restart('SIGKILL');
     expect((await harness.propose('demo.read', { amount }, { key: null })).body.status).toBe('completed');
     const ended = await harness.callWhen(running.body.toolCallId, ['manual_handoff']);
-    expect(ended).toMatchObject({ mayHaveHappened: true, retryAllowed: false, attempt: 1, error: { effect: 'unknown' } });
+    expect(ended).toMatchObject({
+      mayHaveHappened: true,
+      retryAllowed: false,
+      attempt: 1,
+      error: { effect: 'unknown' },
+    });
     expect(count(typesOf(ended.toolCallId), 'tool.call.result_unknown')).toBe(1);
     expectProblem(await retry(ended.toolCallId), 'retry_not_allowed');
     expect(sent('/demo.slow')).toBe(1);
   });
 
   it('has no effect that anybody must look for when it only reads, and may be made again', async () => {
-    stack.tool.behave('/demo.look', () => ({ ...jsonAnswer(1), delayMs: 60_000 }));
+    stack.tool.behave('/demo.look', () => ({ ...jsonAnswer(1), delayMs: 4_000 }));
     const running = await harness.propose('demo.look', { amount }, { wait: 0 });
     await harness.callWhen(running.body.toolCallId, ['dispatched']);
     await stack.restart('SIGKILL');
@@ -65,7 +76,7 @@ describe('a call that is running when the process is killed', () => {
   });
 
   it('again and again is one call with one open attempt at a time, each with its end', async () => {
-    stack.tool.behave('/demo.look', () => ({ ...jsonAnswer(1), delayMs: 60_000 }));
+    stack.tool.behave('/demo.look', () => ({ ...jsonAnswer(1), delayMs: 4_000 }));
     const { toolCallId } = (await harness.propose('demo.look', { amount }, { wait: 0, key: `retried-${amount}` })).body;
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       expect((await harness.callWhen(toolCallId, ['dispatched'])).attempt).toBe(attempt);
@@ -78,7 +89,9 @@ describe('a call that is running when the process is killed', () => {
     const types = typesOf(toolCallId);
     expect(count(types, 'tool.call.dispatching')).toBeLessThanOrEqual(4);
     expect(count(types, 'tool.call.failed')).toBe(3);
-    expect((await harness.propose('demo.look', { amount }, { key: `retried-${amount}`, wait: 0 })).body.toolCallId).toBe(toolCallId);
+    expect(
+      (await harness.propose('demo.look', { amount }, { key: `retried-${amount}`, wait: 0 })).body.toolCallId,
+    ).toBe(toolCallId);
   });
 });
 
@@ -124,8 +137,9 @@ describe('a question that waits', () => {
 describe('steps that were finished', () => {
   it('are not repeated when waits are resumed one by one, with a restart between each', async () => {
     const headers = { 'run-id': `steps-${amount}` };
-    const free = await harness.propose('demo.slow', { amount: -amount }, { headers, key: `free-${amount}`, wait: 0 });
     stack.tool.behave('/demo.slow', () => jsonAnswer({ ok: true }));
+    const free = await harness.propose('demo.slow', { amount: -amount }, { headers });
+    expect(free.body.status).toBe('completed');
     const gated = [];
     for (let step = 0; step < 3; step += 1) {
       const args = { amount: 1_000 + amount * 10 + step };
@@ -139,15 +153,21 @@ describe('steps that were finished', () => {
     for (const { args } of gated) {
       expect(stack.tool.executions('/demo.pay').filter(({ body }) => body === JSON.stringify(args))).toHaveLength(1);
     }
-    const first = stack.tool.executions('/demo.slow').filter(({ body }) => body === JSON.stringify({ amount: -amount }));
+    const first = stack.tool
+      .executions('/demo.slow')
+      .filter(({ body }) => body === JSON.stringify({ amount: -amount }));
     expect(first).toHaveLength(1);
-    expect((await harness.call(free.body.toolCallId)).body.attempt).toBe(1);
+    expect((await harness.call(free.body.toolCallId)).body).toEqual(free.body);
   });
 
   it('are recognised when their history is sent along later: the result comes back and nothing runs', async () => {
     const request = { key: `history-${amount}`, body: { turnId: `turn-${amount}`, callId: 'C1' }, wait: 0 };
     const first = await harness.propose('demo.pay', { amount }, request);
-    const decision = { decision: 'allow', digest: (await lena.approval(approvalIdOf(first))).body.digest, commandId: `R-${amount}` };
+    const decision = {
+      decision: 'allow',
+      digest: (await lena.approval(approvalIdOf(first))).body.digest,
+      commandId: `R-${amount}`,
+    };
     const path = `/v1/approvals/${approvalIdOf(first)}/decision`;
     const decided = await lena.post(path, decision);
     const done = await harness.call(first.body.toolCallId, 10);
@@ -158,7 +178,11 @@ describe('steps that were finished', () => {
     const repeated = await lena.post(path, decision);
     expect(repeated.status).toBe(200);
     expect(repeated.headers.get('countersign-command')).toBe(decided.headers.get('countersign-command'));
-    const other = await harness.propose('demo.read', { amount }, { key: null, body: { turnId: `turn-${amount}`, callId: 'C2' } });
+    const other = await harness.propose(
+      'demo.read',
+      { amount },
+      { key: null, body: { turnId: `turn-${amount}`, callId: 'C2' } },
+    );
     expect(other.body.status).toBe('completed');
     expect(sent('/demo.pay')).toBe(1);
     expect(count(typesOf(first.body.toolCallId), 'tool.call.dispatching')).toBe(1);
@@ -173,7 +197,7 @@ describe('an attempt that is still running after its time is over', () => {
     await harness.callWhen(toolCallId, ['result_unknown', 'reconciling']);
     expectProblem(await retry(toolCallId), 'retry_forbidden_result_unknown');
     expectProblem(await harness.propose('demo.book', { amount }), 'outstanding_identical_intent');
-    expect((await harness.callWhen(toolCallId, ['completed', 'failed', 'manual_handoff']))).toMatchObject({
+    expect(await harness.callWhen(toolCallId, ['completed', 'failed', 'manual_handoff'])).toMatchObject({
       status: 'completed',
       attempt: 1,
       mayHaveHappened: true,
@@ -188,7 +212,11 @@ describe('an attempt that is still running after its time is over', () => {
     const { toolCallId } = await harness.callWhen(first.body.toolCallId, ['manual_handoff']);
     stack.tool.behave('/demo.slow', () => jsonAnswer({ ok: true }));
     expectProblem(await operator.control({ type: 'retry', target: { toolCallId: '' } }), 'invalid_request');
-    const forged = await harness.propose('demo.slow', { amount }, { body: { retryOf: toolCallId, reconciled: 'not_applied' } });
+    const forged = await harness.propose(
+      'demo.slow',
+      { amount },
+      { body: { retryOf: toolCallId, reconciled: 'not_applied' } },
+    );
     expectProblem(forged, 'invalid_request');
     expectProblem(await harness.propose('demo.slow', { amount }), 'outstanding_identical_intent');
     expectProblem(await retry(toolCallId), 'retry_not_allowed');

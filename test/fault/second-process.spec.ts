@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -28,24 +29,27 @@ describe('a second process on the same data directory', () => {
     expect((await stack.refund('after', { orderId: 'shared', amountMinor: 6 }, 20)).body.status).toBe('completed');
   });
 
-  it('lets one of two run that start within ten milliseconds, and each leftover call gets one closing record, twenty times', async () => {
+  it('lets one of two have it that start within ten milliseconds, twenty times, and each leftover call gets one closing record', async () => {
     stack = await FaultStack.start();
     await stack.order('leftover');
     await stack.fault({ orderId: 'leftover', delayAfterMs: 60_000 });
     const ids: string[] = [];
     for (let round = 1; round <= 20; round += 1) {
-      const { body } = await stack.refund(`leftover-${round}`, { orderId: 'leftover', amountMinor: round });
-      ids.push(body.toolCallId);
-      while (Object.keys((await stack.stats()).requestsByKey).length < round) await pause(10);
-      await stack.kill();
-      const first = stack.launch();
-      await pause(round % 10);
-      const both = await Promise.allSettled([first, stack.launch()]);
-      const running = both.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
-      const refused = both.filter((one) => one.status === 'rejected').map(({ reason }) => (reason as Error).message);
-      expect([round, running.length, refused.length]).toEqual([round, 1, 1]);
-      expect(refused[0]).toMatch(/instance_already_running/);
-      [stack.proxy = null] = running;
+      if (stack.proxy !== null) ids.push(...(await leaveBehind(4, round)));
+      const pidFiles = [join(stack.dir, 'first.pid'), join(stack.dir, 'second.pid')];
+      const both = pidFiles.map((file, n) => pause(n * (round % 10)).then(() => stack.launch({}, file)));
+      const refused = await firstRefused(both);
+      expect([round, refused.message]).toEqual([round, expect.stringMatching(/instance_already_running/)]);
+      const holder = Number(readFileSync(pidFiles[1 - refused.index] as string, 'utf8'));
+      // A whole start is dear, and half of one is the harder case: most winners die somewhere in their recovery.
+      const comesUp = round % 4 === 0;
+      if (!comesUp) {
+        await pause((round % 4) * 150);
+        process.kill(holder, 'SIGKILL');
+      }
+      const up = (await Promise.allSettled(both)).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      expect([round, up.map(({ pid }) => pid)]).toEqual([round, comesUp ? [holder] : []]);
+      stack.proxy = up[0] ?? null;
     }
     const views = await stack.settled(ids, 30_000);
     expect(views.filter(({ status }) => !TERMINAL.includes(status))).toEqual([]);
@@ -55,8 +59,35 @@ describe('a second process on the same data directory', () => {
     expect(streamsWithGaps(stack.dataDir)).toEqual([]);
     const unknown = eventCounts(stack.dataDir, 'tool.call.result_unknown');
     const completed = eventCounts(stack.dataDir, 'tool.call.completed');
+    expect(ids).toHaveLength(20);
     expect(ids.map((id) => [unknown.get(id), completed.get(id)])).toEqual(ids.map(() => [1, 1]));
   }, 400_000);
+
+  /** So many calls that have reached the tool and have no answer when their process is killed. */
+  async function leaveBehind(count: number, round: number): Promise<string[]> {
+    const reached = async (): Promise<number> => Object.keys((await stack.stats()).requestsByKey).length;
+    const before = await reached();
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        stack.refund(`leftover-${round}-${n}`, { orderId: 'leftover', amountMinor: round * 10 + n }),
+      ),
+    );
+    while ((await reached()) < before + count) await pause(10);
+    await stack.kill();
+    return answers.map(({ body }) => body.toolCallId as string);
+  }
+
+  /** Which is the first to end instead of coming up, and what it says; rejects when all come up. */
+  function firstRefused(launches: readonly Promise<unknown>[]): Promise<{ index: number; message: string }> {
+    return Promise.any(
+      launches.map((launch, index) =>
+        launch.then(
+          () => Promise.reject(new Error('it came up')),
+          (error: Error) => ({ index, message: error.message }),
+        ),
+      ),
+    );
+  }
 });
 
 describe('another program that holds a write lock on the database', () => {

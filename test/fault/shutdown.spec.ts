@@ -32,7 +32,8 @@ describe('SIGTERM with calls on the wire', () => {
     const { all, afterMs } = await timed;
     expect(code).toBe(0);
     expect(afterMs).toBeLessThan(2_000);
-    expect(all.map(({ status, body }) => [status, body.status])).toEqual(all.map(() => [202, 'dispatched']));
+    expect(all.map(({ status }) => status)).toEqual(all.map(() => 202));
+    expect(all.filter(({ body }) => !['dispatching', 'dispatched'].includes(body.status))).toEqual([]);
     expect(new Set(all.map(({ body }) => body.toolCallId))).toEqual(new Set(ids));
     expect(callRecords(stack.dataDir).map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
     expect(eventCounts(stack.dataDir, 'tool.call.result_unknown').size).toBe(0);
@@ -41,7 +42,7 @@ describe('SIGTERM with calls on the wire', () => {
   });
 
   it('records what the tool does not answer within the grace as unknown before it ends, and the next process settles it', async () => {
-    stack = await FaultStack.start({ timeout: '30s', env: { COUNTERSIGN_SHUTDOWN_GRACE_MS: '1000' } });
+    stack = await FaultStack.start({ timeout: '6s', env: { COUNTERSIGN_SHUTDOWN_GRACE_MS: '1000' } });
     await stack.order('late');
     await stack.fault({ orderId: 'late', delayAfterMs: 60_000 });
     const asked = [1, 2, 3, 4].map((n) => stack.refund(`late-${n}`, { orderId: 'late', amountMinor: n }, 25));
@@ -49,13 +50,13 @@ describe('SIGTERM with calls on the wire', () => {
     const { output } = stack.running;
     const begun = performance.now();
     expect(await stack.stop()).toBe(0);
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(performance.now() - begun).toBeLessThan(4_000);
     const ids = (await Promise.all(asked)).map(({ body }) => body.toolCallId as string);
     expect(callRecords(stack.dataDir).map(({ status }) => status)).toEqual(ids.map(() => 'result_unknown'));
     expect(errorsIn(output())).toEqual([]);
 
     await stack.boot();
-    const views = await stack.settled(ids, SETTLES_WITHIN_MS + 30_000);
+    const views = await stack.settled(ids, SETTLES_WITHIN_MS);
     expect(views.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
     await stack.stop();
     await expectAgreement();
@@ -73,7 +74,7 @@ describe('SIGTERM under a load of proposals and votes', () => {
     );
     const acknowledged = new Map<number, string>();
     const [voted, refusals, losses]: [number[], Answer[], string[]] = [[], [], []];
-    /** Null when the server is gone. */
+    /** Null when nothing more is to be asked. */
     const attempt = async (work: Promise<Answer>): Promise<Answer | null> => {
       const answer = await work.catch((error: Error) => void losses.push(causeOf(error)));
       if (answer !== undefined && answer.status >= 400) refusals.push(answer);
@@ -97,27 +98,17 @@ describe('SIGTERM under a load of proposals and votes', () => {
       }
     };
     const load = Array.from({ length: 16 }, propose);
-    while (acknowledged.size < 100) await pause(5);
+    while (acknowledged.size < 60) await pause(5);
     load.push(vote(0), vote(1));
     while (voted.length < 4) await pause(1);
     const { output } = stack.running;
     const code = await stack.running.kill('SIGTERM');
     await Promise.all(load);
-    process.stderr.write(
-      JSON.stringify({
-        code,
-        n: acknowledged.size,
-        next,
-        voted: voted.length,
-        losses,
-        refusals: refusals.map((r) => [r.status, r.body]),
-      }) +
-        '\n' +
-        errorsIn(output()).join('\n'),
-    );
     expect(code).toBe(0);
     expect(errorsIn(output())).toEqual([]);
     expect(refusals.filter(({ status }) => status !== 503)).toEqual([]);
+    // Who asks a server that is gone is refused; a question that was on its way must not be cut off.
+    expect(losses.filter((code) => code !== 'ECONNREFUSED')).toEqual([]);
 
     await stack.boot();
     const ids: string[] = [];

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { FaultStack, TERMINAL } from './support/fault-stack.js';
+import { FaultStack, TERMINAL, type Answer } from './support/fault-stack.js';
 import { contradictions } from './support/oracle.js';
 import { callRecords, withDatabase } from './support/stopped-database.js';
 
@@ -20,16 +20,32 @@ describe('a process that is frozen in the middle of its work', () => {
     stack = await FaultStack.start();
     await stack.order('frozen');
     const ids: string[] = [];
+    const refused: { key: string; answer: Answer }[] = [];
     for (let round = 0; round < 4; round += 1) {
       // Some calls are proposed, some durable and not sent, some on the wire when the process freezes.
-      const load = Array.from({ length: 20 }, (_, n) =>
-        stack.refund(`frozen-${round}-${n}`, { orderId: 'frozen', amountMinor: round * 20 + n + 1 }),
-      );
+      const keys = Array.from({ length: 20 }, (_, n) => `frozen-${round}-${n}`);
+      const load = keys.map((key) => stack.refund(key, { orderId: 'frozen', amountMinor: amountOf(key) }));
       await pause(10 + round * 5);
       process.kill(stack.running.pid, 'SIGSTOP');
       await pause(round === 0 ? FROZEN_MS : 2_200);
       process.kill(stack.running.pid, 'SIGCONT');
-      ids.push(...(await Promise.all(load)).map(({ body }) => body.toolCallId as string));
+      for (const [n, answer] of (await Promise.all(load)).entries()) {
+        if (answer.status === 202) ids.push(answer.body.toolCallId as string);
+        else refused.push({ key: keys[n] as string, answer });
+      }
+    }
+    // Whose policy was being asked when time stood still is told that nothing was recorded, and that is true.
+    expect(refused.filter(({ answer }) => answer.status !== 503)).toEqual([]);
+    expect(ids.length).toBeGreaterThan(0);
+    for (const { key, answer } of refused) {
+      const again = await stack.refund(key, { orderId: 'frozen', amountMinor: amountOf(key) });
+      expect([key, answer.body.code, again.status, again.headers.get('idempotent-replayed')]).toEqual([
+        key,
+        'engine_error',
+        202,
+        null,
+      ]);
+      ids.push(again.body.toolCallId as string);
     }
     const views = await stack.settled(ids, 30_000);
     expect(views.filter(({ status }) => !TERMINAL.includes(status))).toEqual([]);
@@ -44,6 +60,12 @@ describe('a process that is frozen in the middle of its work', () => {
     expect(received.length).toBeGreaterThan(0);
   });
 });
+
+/** 1 to 80, another for each key. */
+function amountOf(key: string): number {
+  const [, round, n] = key.split('-').map(Number) as [number, number, number];
+  return round * 20 + n + 1;
+}
 
 function deadlinesOf(dataDir: string): readonly Deadline[] {
   const sql = 'SELECT c.downstream_key AS key, a.deadline FROM attempts a JOIN tool_calls c USING (tool_call_id)';

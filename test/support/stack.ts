@@ -109,6 +109,11 @@ export class Stack {
     write(join(this.dir, 'policies'), files);
   }
 
+  /** They count from the next start. */
+  writeCapabilities(files: Files): void {
+    write(join(this.dir, 'capabilities'), files);
+  }
+
   /** Leaves nothing but the example's own policies and these. */
   replacePolicies(files: Files): void {
     const folder = join(this.dir, 'policies');

@@ -284,7 +284,7 @@ describe('a proposal that meets another writer', () => {
     const installation = new Installation();
     const [a, b] = await Promise.all([propose(installation), propose(installation)]);
     expect(a.toolCallId).toBe(b.toolCallId);
-    expect([a.replayed, b.replayed].toSorted()).toEqual([false, true]);
+    expect([a, b].filter(({ replayed }) => replayed)).toHaveLength(1);
     expect(installation.slots.counts().inFlight).toBe(1);
   });
 

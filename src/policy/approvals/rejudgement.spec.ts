@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { SilentLogger } from '../../system/logger.js';
 import { Installation, TENANT } from '../../../test/builders/installation.js';
 import { ApprovalExpiry } from './approval-expiry.js';
 import { StaleQuestions } from './stale-questions.js';
@@ -71,7 +72,7 @@ describe('a question whose ground has shifted', () => {
 
 describe('questions of a policy that is no longer in force', () => {
   const sweep = ({ desk, gate, judge, rejudgement }: Installation): Promise<void> =>
-    new StaleQuestions(desk, gate, judge, rejudgement).tick();
+    new StaleQuestions(desk, gate, judge, rejudgement, new SilentLogger()).tick();
 
   it('are asked anew by themselves, and those of the one in force are left alone', async () => {
     const { installation, id } = await asked(1);

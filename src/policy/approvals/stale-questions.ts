@@ -5,6 +5,7 @@ import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { loadApproval, loadCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { Logger, errorName } from '../../system/logger.js';
 import { Judge } from '../judge.js';
 import { Rejudgement } from './rejudgement.js';
 
@@ -18,6 +19,7 @@ export class StaleQuestions {
     private readonly gate: CapabilityGate,
     private readonly judge: Judge,
     private readonly rejudgement: Rejudgement,
+    private readonly logger: Logger,
   ) {}
 
   async tick(): Promise<void> {
@@ -28,15 +30,17 @@ export class StaleQuestions {
   }
 
   private async askAnew(row: TableRow<'approvals'>, revision: string): Promise<void> {
-    const approval = await loadApproval(this.desk.read, row.tenant, row.approval_id);
-    const call = approval === null ? null : await loadCall(this.desk.read, row.tenant, row.tool_call_id);
-    if (approval === null || call === null) return;
     try {
+      const approval = await loadApproval(this.desk.read, row.tenant, row.approval_id);
+      const call = approval === null ? null : await loadCall(this.desk.read, row.tenant, row.tool_call_id);
+      if (approval === null || call === null) return;
       const reason = row.policy_revision === revision ? 'capability_changed' : 'policy_changed';
       await this.rejudgement.rejudge(approval, call, reason);
     } catch (error) {
-      // Somebody else moved it, or the engine cannot answer now: the next pass looks again.
-      if (!(error instanceof GuardFailed) && !(error instanceof CountersignError)) throw error;
+      // Somebody else moved it, or the engine cannot answer now: the next pass looks again. One question that cannot
+      // be asked anew holds up no other.
+      if (error instanceof GuardFailed || error instanceof CountersignError) return;
+      this.logger.error('question could not be asked anew', { approvalId: row.approval_id, error: errorName(error) });
     }
   }
 }

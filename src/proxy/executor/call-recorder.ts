@@ -61,6 +61,8 @@ export class CallRecorder {
     let failure: unknown = null;
     for (let tries = 0; tries < TRIES_MIN || this.desk.clock.now() < until; tries += 1) {
       try {
+        // What an earlier attempt brought says nothing about a later one, and must never end it.
+        if (current.state.attempt !== call.state.attempt) break;
         const fitting = lateCommand(current.state, command);
         if (fitting !== null) await this.record(current, fitting);
         return;

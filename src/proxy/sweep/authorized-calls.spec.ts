@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { SilentLogger } from '../../system/logger.js';
 import { Installation, refundCapability } from '../../../test/builders/installation.js';
 import { settingsWith } from '../../../test/builders/settings-examples.js';
 import type { Executor } from '../executor/executor.worker.js';
@@ -25,7 +26,7 @@ class Bench {
       isCarrying: (id: string) => this.carrying.has(id),
     };
     const { desk, settings, recorder } = this.installation;
-    this.sweep = new AuthorizedCalls(desk, settings, executor as unknown as Executor, recorder);
+    this.sweep = new AuthorizedCalls(desk, settings, executor as unknown as Executor, recorder, new SilentLogger());
   }
 
   authorized(): Promise<string> {

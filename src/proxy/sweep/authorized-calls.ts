@@ -6,6 +6,7 @@ import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { callFromRow } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { Logger, errorName } from '../../system/logger.js';
 import { CallRecorder } from '../executor/call-recorder.js';
 import { Executor } from '../executor/executor.worker.js';
 
@@ -28,6 +29,7 @@ export class AuthorizedCalls {
     private readonly settings: Settings,
     private readonly executor: Executor,
     private readonly recorder: CallRecorder,
+    private readonly logger: Logger,
   ) {}
 
   /** `wake` is called when what was held back may go on at once instead of at the next pass. */
@@ -69,12 +71,14 @@ export class AuthorizedCalls {
   private async close(row: TableRow<'tool_calls'>): Promise<void> {
     // An approval's own clock closes what rests on it, and what is being carried is past this.
     if (row.authorization_basis === 'approval' || this.executor.isCarrying(row.tool_call_id)) return;
-    const call = await callFromRow(this.desk.read, row);
     const closing = { reason: 'authorization_expired' } as const;
     try {
+      const call = await callFromRow(this.desk.read, row);
       await this.recorder.record(call, { kind: 'close', closing }, { producer: 'recovery' });
     } catch (error) {
-      if (!(error instanceof GuardFailed)) throw error;
+      if (error instanceof GuardFailed) return;
+      const toolCallId = row.tool_call_id;
+      this.logger.error('an authorization could not expire', { toolCallId, error: errorName(error) });
     }
   }
 }

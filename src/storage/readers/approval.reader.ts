@@ -13,7 +13,7 @@ export function approvalReader(connection: ReadConnection, lists: ListSource): A
       ),
     votes: (tenant, approvalId) =>
       connection.many<TableRow<'approval_votes'>>(
-        'SELECT * FROM approval_votes WHERE approval_id = ? AND tenant = ? ORDER BY voted_at, event_id',
+        'SELECT * FROM approval_votes WHERE approval_id = ? AND tenant = ? ORDER BY event_id',
         approvalId,
         tenant,
       ),

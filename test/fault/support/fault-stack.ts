@@ -77,9 +77,13 @@ export class FaultStack {
     return stack;
   }
 
-  /** Starts one more proxy on the data directory; it is not yet the one that `call` talks to. */
-  async launch(env: Readonly<Record<string, string>> = {}): Promise<Running> {
+  /**
+   * Starts one more proxy on the data directory; it is not yet the one that `call` talks to. With a file its pid is
+   * there at once, long before it runs or is refused.
+   */
+  async launch(env: Readonly<Record<string, string>> = {}, pidFile: string | null = null): Promise<Running> {
     const running = await startProxy({
+      ...(pidFile === null ? {} : { command: ['/bin/sh', '-c', `echo $$ > '${pidFile}'; exec "$@"`, 'sh'] }),
       env: {
         PAYMENTS_KEY: API_KEY,
         COUNTERSIGN_DATA_DIR: this.dataDir,
