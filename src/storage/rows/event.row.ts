@@ -166,8 +166,7 @@ export function envelopeFromRow(row: EnvelopeRow): EventEnvelope {
     const value = row[column];
     if (value !== null) refs[field] = value;
   }
-  return {
-    ...refs,
+  const own: EventEnvelope = {
     eventId: row.event_id,
     eventType: row.event_type as EventType,
     schemaVersion: row.schema_version,
@@ -186,6 +185,7 @@ export function envelopeFromRow(row: EnvelopeRow): EventEnvelope {
     occurredAt: row.occurred_at,
     recordedAt: row.recorded_at,
     versionSetId: row.version_set_id,
-    ...(row.synthetic === 1 ? { synthetic: true as const } : {}),
   };
+  // Assigned and not spread: on Node 20 spreading objects of many keys is slow.
+  return Object.assign(own, refs, row.synthetic === 1 ? { synthetic: true as const } : undefined);
 }
