@@ -12,6 +12,7 @@ import { ID_PREFIXES } from './domain/ids/ids.js';
 import { HttpClient } from './egress/http-client.js';
 import { PROBLEM_TYPE, problemFor } from './http/problem.filter.js';
 import { acceptStrictJsonOnly } from './http/json-body.js';
+import { LastRequests } from './http/last-requests.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { StaleQuestions } from './policy/approvals/stale-questions.js';
 import { PolicyActivation } from './policy/policy-activation.js';
@@ -86,6 +87,7 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
   });
   const server = adapter.getInstance();
   acceptStrictJsonOnly(server, settings);
+  const lastRequests = new LastRequests(server);
   server.server.maxConnections = settings.http.connectionsMax;
   await prepare(app);
   await app.init();
@@ -94,8 +96,10 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
   return {
     url: urlOf(server.server.address(), settings.http.host),
     stop: async () => {
-      await stopAdmitting(app, settings);
-      await stopWork();
+      const until = performance.now() + settings.shutdownGraceMs;
+      const leftMs = (): number => Math.max(0, until - performance.now());
+      await stopAdmitting(app, lastRequests, leftMs);
+      await stopWork(leftMs());
       await app.get(PolicyService).onApplicationShutdown();
       await app.get(HttpClient).destroy();
       // What was torn down is recorded as unknown, or as not sent, before the store closes.
@@ -139,7 +143,7 @@ async function startWork(
   app: NestFastifyApplication,
   settings: Settings,
   logger: Logger,
-): Promise<() => Promise<void>> {
+): Promise<(graceMs: number) => Promise<void>> {
   const [executor, reconciler, breaker] = [app.get(Executor), app.get(Reconciler), app.get(Breaker)];
   const [expiry, stale, orphans, authorized, idleRuns] = [
     app.get(ApprovalExpiry),
@@ -164,19 +168,24 @@ async function startWork(
   authorized.start(() => void sweep.wake());
   await sweep.start();
   reconciler.start();
-  return async () => {
+  return async (graceMs) => {
     await sweep.stop();
     await reconciler.stop();
-    await executor.stop(settings.shutdownGraceMs);
+    await executor.stop(graceMs);
     breaker.stop();
   };
 }
 
 /** No new connections and no new dispatches; requests under way are answered. */
-async function stopAdmitting(app: NestFastifyApplication, settings: Settings): Promise<void> {
+async function stopAdmitting(
+  app: NestFastifyApplication,
+  lastRequests: LastRequests,
+  leftMs: () => number,
+): Promise<void> {
   app.get(DispatchHandover).close();
   app.get(CallWatch).close();
-  await within(settings.shutdownGraceMs, app.close());
+  await lastRequests.refuse(leftMs());
+  await within(leftMs(), app.close());
 }
 
 /** Waits for the work, but no longer than so many milliseconds. */

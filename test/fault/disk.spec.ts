@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FaultStack, TERMINAL, type Answer } from './support/fault-stack.js';
 import { contradictions } from './support/oracle.js';
-import { callRecords, streamsWithGaps } from './support/stopped-database.js';
+import { callRecords, halfWritten } from './support/stopped-database.js';
 import { TinyDisk, canMount } from './support/tiny-disk.js';
 
 describe('a disk that becomes full', () => {
@@ -71,7 +71,7 @@ describe('a disk that becomes full', () => {
       const records = callRecords(stack.dataDir);
       expect(contradictions(records, after)).toEqual([]);
       expect(sent.filter((key) => !records.some(({ downstreamKey }) => downstreamKey === key))).toEqual([]);
-      expect(streamsWithGaps(stack.dataDir)).toEqual([]);
+      expect(halfWritten(stack.dataDir)).toEqual([]);
     },
   );
 });

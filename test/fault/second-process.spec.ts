@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { PEOPLE } from '../../examples/refunds/stack.mjs';
 import { FaultStack, TERMINAL } from './support/fault-stack.js';
 import { contradictions } from './support/oracle.js';
-import { callRecords, eventCounts, streamsWithGaps } from './support/stopped-database.js';
+import { callRecords, eventCounts, halfWritten } from './support/stopped-database.js';
 
 let stack: FaultStack;
 afterEach(() => stack.end());
@@ -56,7 +56,7 @@ describe('a second process on the same data directory', () => {
     const stats = await stack.stats();
     await stack.stop();
     expect(contradictions(callRecords(stack.dataDir), stats)).toEqual([]);
-    expect(streamsWithGaps(stack.dataDir)).toEqual([]);
+    expect(halfWritten(stack.dataDir)).toEqual([]);
     const unknown = eventCounts(stack.dataDir, 'tool.call.result_unknown');
     const completed = eventCounts(stack.dataDir, 'tool.call.completed');
     expect(ids).toHaveLength(20);

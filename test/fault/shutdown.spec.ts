@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { PEOPLE } from '../../examples/refunds/stack.mjs';
 import { FaultStack, TERMINAL, type Answer } from './support/fault-stack.js';
 import { contradictions } from './support/oracle.js';
-import { callRecords, eventCounts, streamsWithGaps } from './support/stopped-database.js';
+import { callRecords, eventCounts, halfWritten } from './support/stopped-database.js';
 
 const SETTLES_WITHIN_MS = 30_000;
 
@@ -135,7 +135,7 @@ async function received(count: number): Promise<void> {
 /** Of a proxy that has stopped. */
 async function expectAgreement(): Promise<void> {
   expect(contradictions(callRecords(stack.dataDir), await stack.stats())).toEqual([]);
-  expect(streamsWithGaps(stack.dataDir)).toEqual([]);
+  expect(halfWritten(stack.dataDir)).toEqual([]);
 }
 
 const causeOf = (error: Error): string => {

@@ -89,12 +89,7 @@ describe('a record that was changed behind the back of the proxy', () => {
       return (requestsByKey[key] ?? 0) + (executionsByKey[key] ?? 0) > 0;
     });
     expect(ran).toEqual(['untouched']);
-    const reported = names.filter((_, n) =>
-      output
-        .split('\n')
-        .some((line) => line.includes('differs from what was agreed to') && line.includes(ids[n] as string)),
-    );
-    expect(reported).toEqual(Object.keys(ATTACKS));
+    expect(names.filter((_, n) => isReported(output, ids[n] as string))).toEqual(Object.keys(ATTACKS));
   });
 
   it('does not take a call for consented whose row says so while its own approval does not', async () => {
@@ -134,12 +129,15 @@ describe('a record that was changed behind the back of the proxy', () => {
     await stack.control({ type: 'unpause', ...pauseRefunds });
     await pause(4_000);
     const { requestsByKey } = await stack.stats();
+    const output = stack.running.output();
     await stack.stop();
     const keys = new Map(
       callRecords(stack.dataDir).map(({ toolCallId, downstreamKey }) => [toolCallId, downstreamKey]),
     );
     const ran = names.filter((_, n) => (requestsByKey[keys.get(calls[n]?.toolCallId ?? '') ?? ''] ?? 0) > 0);
     expect(ran).toEqual(['lender']);
+    // They have been looked at and refused; not just never reached.
+    expect(names.filter((_, n) => isReported(output, calls[n]?.toolCallId ?? ''))).toEqual(names.slice(1));
   });
 
   function tamper([other, ...ids]: readonly string[]): void {
@@ -149,6 +147,11 @@ describe('a record that was changed behind the back of the proxy', () => {
     });
   }
 });
+
+function isReported(output: string, toolCallId: string): boolean {
+  const lines = output.split('\n').filter((line) => line.includes('differs from what was agreed to'));
+  return lines.some((line) => line.includes(toolCallId));
+}
 
 function dropTriggers(database: Database): void {
   const triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'";

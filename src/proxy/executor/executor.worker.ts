@@ -9,6 +9,9 @@ import { Attempt } from './attempt.js';
 import { Dispatcher } from './dispatcher.js';
 import { WaitingCalls, type WaitingCall } from './waiting-calls.js';
 
+/** Calls remembered as reported; more of them is a matter for people, not for memory. */
+const TAMPERED_MAX = 10_000;
+
 /**
  * Carries out what is authorized. The commit itself wakes it: a unit that authorizes a call puts it in line, a unit that
  * makes its dispatch durable sends it. The sweep puts in line what a restart or a lost wake-up left behind.
@@ -20,6 +23,7 @@ export class Executor {
   /** Authorized anew while still running: back in line when the work before has ended. */
   private readonly again = new Map<string, WaitingCall>();
   private readonly rateTimers = new Map<string, NodeJS.Timeout>();
+  private readonly tampered = new Set<string>();
   private stopListening: () => void = () => {};
 
   constructor(
@@ -117,11 +121,21 @@ export class Executor {
     try {
       result = await this.dispatcher.dispatch(call.tenant, call.toolCallId);
     } catch (error) {
-      const tampered = error instanceof RecordTampered;
-      const message = tampered ? 'record of a call differs from what was agreed to' : 'dispatch failed';
-      this.logger.error(message, { toolCallId: call.toolCallId, error: errorName(error) });
+      this.report(call, error);
     }
     if (result !== 'dispatching') this.gate.slots.cancel(call.toolCallId);
+  }
+
+  /** A record that differs from what was agreed to stays so: it is looked at by every sweep and reported once. */
+  private report({ toolCallId }: WaitingCall, error: unknown): void {
+    if (!(error instanceof RecordTampered)) {
+      this.logger.error('dispatch failed', { toolCallId, error: errorName(error) });
+      return;
+    }
+    if (this.tampered.has(toolCallId)) return;
+    if (this.tampered.size >= TAMPERED_MAX) this.tampered.clear();
+    this.tampered.add(toolCallId);
+    this.logger.error('record of a call differs from what was agreed to', { toolCallId, error: errorName(error) });
   }
 
   private async carry(tenant: string, toolCallId: string): Promise<void> {

@@ -33,9 +33,33 @@ export function eventCounts(dataDir: string, eventType: string): ReadonlyMap<str
   return new Map(rows.map(({ id, n }) => [id, n]));
 }
 
-/** Streams whose versions are not 1, 2, 3 … without a gap. */
-export function streamsWithGaps(dataDir: string): readonly string[] {
-  const sql =
-    'SELECT stream_id AS id FROM events GROUP BY stream_kind, stream_id HAVING MAX(version) <> COUNT(*) OR MIN(version) <> 1';
-  return withDatabase(dataDir, (database) => (database.prepare(sql).all() as { id: string }[]).map(({ id }) => id));
+/** What only half of a unit leaves behind; each names the ids it finds. */
+const TRACES: Readonly<Record<string, string>> = {
+  'versions of the stream have a gap':
+    'SELECT stream_id FROM events GROUP BY stream_kind, stream_id HAVING MAX(version) <> COUNT(*) OR MIN(version) <> 1',
+  'the unit is not whole': 'SELECT unit_id FROM events GROUP BY unit_id HAVING COUNT(*) <> MAX(unit_size)',
+  'the event has no position': 'SELECT event_id FROM events WHERE event_id NOT IN (SELECT event_id FROM positions)',
+  'the position has no event': 'SELECT event_id FROM positions WHERE event_id NOT IN (SELECT event_id FROM events)',
+  'positions have a gap before':
+    'SELECT event_id FROM positions WHERE idx > 0 AND idx - 1 NOT IN (SELECT idx FROM positions)',
+  'the call and its last event differ': rowsThatDiffer('call', 'tool_calls', 'tool_call_id'),
+  'the approval and its last event differ': rowsThatDiffer('approval', 'approvals', 'approval_id'),
+  'the call has no work that would end it': `SELECT tool_call_id FROM tool_calls WHERE status IN ('authorized',
+    'dispatching', 'dispatched', 'result_unknown', 'reconciling') AND tool_call_id NOT IN (SELECT tool_call_id FROM work)`,
+};
+
+/** Streams without a row, rows without a stream, rows of another version than the last event of their stream. */
+function rowsThatDiffer(kind: string, table: string, id: string): string {
+  return `SELECT COALESCE(${id}, stream_id) FROM ${table}
+    FULL JOIN (SELECT stream_id, MAX(version) AS last FROM events WHERE stream_kind = '${kind}' GROUP BY stream_id)
+    ON stream_id = ${id} WHERE last IS NOT version`;
+}
+
+/** Everything in the database that a unit which is all or nothing cannot have written. */
+export function halfWritten(dataDir: string): readonly string[] {
+  return withDatabase(dataDir, (database) =>
+    Object.entries(TRACES).flatMap(([trace, sql]) =>
+      (database.prepare(sql).pluck().all() as string[]).map((id) => `${id}: ${trace}`),
+    ),
+  );
 }

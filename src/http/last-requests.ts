@@ -1,0 +1,34 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { CountersignError } from '../domain/errors/countersign-error.js';
+import { PROBLEM_TYPE, problemFor } from './problem.filter.js';
+
+/** As long as a request may take that was sent before its client could know; a busy process reads it late. */
+const ON_THE_WAY_MS = 500;
+
+/**
+ * Closing a server cuts every connection that is idle to it, with whatever the client has sent there and nobody has read
+ * yet. So before that, for a moment, every request is still read and answered with 503 `shutting_down`, and every answer
+ * tells the client to use its connection no more.
+ */
+export class LastRequests {
+  private isStopping = false;
+
+  constructor(server: FastifyInstance) {
+    server.addHook('onRequest', (_request, reply, done) => {
+      if (!this.isStopping) return done();
+      const problem = problemFor(new CountersignError('shutting_down', 'this instance is stopping'));
+      void reply.code(problem.status).header('retry-after', '1').type(PROBLEM_TYPE).send(JSON.stringify(problem));
+    });
+    server.addHook('onSend', (_request, reply, payload, done) => {
+      if (this.isStopping) void reply.header('connection', 'close');
+      done(null, payload);
+    });
+  }
+
+  /** Answers when the clients have had their moment, or after so many milliseconds. */
+  async refuse(withinMs: number): Promise<void> {
+    this.isStopping = true;
+    await pause(Math.min(ON_THE_WAY_MS, withinMs));
+  }
+}
