@@ -15,11 +15,13 @@ beforeAll(async () => {
     capabilities: {
       ...opaqueManifest('demo.pay', { amount: { type: 'integer' } }),
       ...opaqueManifest('demo.free', { amount: { type: 'integer' } }),
+      ...opaqueManifest('demo.shell', { cmd: { type: 'string' } }),
     },
     // The agent of sam may do freely what the agent of tina may not.
     policies: {
       ...ask('demo.pay'),
       ...permit('demo.free'),
+      ...ask('demo.shell', { when: '!(context.input has cmd && ["du ."].contains(context.input.cmd))' }),
       'tina.cedar': `@id("tina.asks")
 @on_deny("requires_confirmation")
 @approvers("support-lead")
@@ -153,16 +155,15 @@ describe('many questions', () => {
 });
 
 describe('a standing permission', () => {
-  it('loses against the refusal of one call: people said no, or it was taken back before it was sent', async () => {
+  it('loses against the refusal of one call: what a person said no to does not run', async () => {
     const tina = await stack.as(CAST.otherHarness);
-    expect((await harness.propose('demo.free', { amount })).body.status).toBe('completed');
+    expect((await harness.propose('demo.free', { amount })).body).toMatchObject({
+      status: 'completed',
+      decision: { determining: ['demo.free.permit'] },
+    });
     const asked = await tina.propose('demo.free', { amount }, { wait: 0 });
     await lena.decide(approvalIdOf(asked), 'deny');
     expect((await tina.call(asked.body.toolCallId, 10)).body.status).toBe('denied');
-    await operator.control({ type: 'pause', target: { capability: 'demo.pay' } });
-    const granted = await ask1().catch(() => null);
-    expect(granted?.status).toBe(503);
-    await operator.control({ type: 'unpause', target: { capability: 'demo.pay' } });
     expect(executions(amount, '/demo.free')).toBe(1);
   });
 
@@ -173,5 +174,20 @@ describe('a standing permission', () => {
     expect((await harness.propose('demo.free', { amount: amount + 10_000 })).body.status).toBe('completed');
     expect((await harness.propose('demo.pay', { amount }, { wait: 0 })).body.status).toBe('proposed');
     expect(executions(amount, '/demo.free')).toBe(1);
+  });
+});
+
+describe('a rule for one harmless text', () => {
+  it('frees that text and nothing that begins with it', async () => {
+    expect((await harness.propose('demo.shell', { cmd: 'du .' })).body.status).toBe('completed');
+    const chained = ['; wipe x', ' && wipe x', ' | wipe', '\nwipe x', ' $(wipe x)', ' > x', ' ', '\u0000', '/../x'];
+    for (const tail of chained) {
+      const gated = await harness.propose('demo.shell', { cmd: `du .${tail}` }, { wait: 0 });
+      expect({ tail, ...gated.body }).toMatchObject({ tail, status: 'proposed', waitingFor: 'approval' });
+    }
+    for (const cmd of ['DU .', ' du .', 'du  .', 'wipe x; du .']) {
+      expect((await harness.propose('demo.shell', { cmd }, { wait: 0 })).body.status).toBe('proposed');
+    }
+    expect(stack.tool.executions('/demo.shell').map(({ body }) => body)).toEqual(['{"cmd":"du ."}']);
   });
 });

@@ -71,8 +71,9 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
       kind: 'vote',
       voter: {
         sub: caller.actor.sub,
-        groups: caller.groups,
-        isAgent: caller.isAgent || !caller.roles.includes('approver'),
+        // Without the role a person is in no group that may decide.
+        groups: caller.roles.includes('approver') ? caller.groups : [],
+        isAgent: caller.isAgent,
       },
       decision: word.decision,
       consentDigest: word.digest,

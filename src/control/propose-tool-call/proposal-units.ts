@@ -168,7 +168,6 @@ export class ProposalUnits {
     }
     if (proposal.callId !== null && proposal.turnId !== null) {
       const row = {
-        tenant: caller.tenant,
         run_id: place.runId,
         turn_id: proposal.turnId,
         call_id: proposal.callId,

@@ -164,7 +164,7 @@ export const CATALOGUE = {
     externalRequestId: 'text?',
     evidence: 'object?',
   }),
-  'tool.call.failed': define('call', 1, ['capability-runtime', 'reconciler'], {
+  'tool.call.failed': define('call', 1, ['capability-runtime', 'reconciler', 'recovery'], {
     code: 'text',
     effect: KNOWN_EFFECTS,
     basis: ['rejected', 'not_sent', 'read_only', 'callback', 'reconciliation', 'cancelled', 'durability_failed'],
