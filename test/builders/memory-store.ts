@@ -1,4 +1,6 @@
 import type { CommittedEvent, StreamRef } from '../../src/domain/events/envelope.js';
+import { payloadProblem } from '../../src/domain/events/payload-shape.js';
+import { TABLE_COLUMNS } from '../../src/storage/rows/columns.js';
 import { domainEventOf } from '../../src/domain/events/domain-event.js';
 import { CATALOGUE } from '../../src/domain/events/catalogue.js';
 import { isEnded } from '../../src/domain/run/run.state.js';
@@ -135,6 +137,12 @@ export class MemoryStore extends Store {
           recordedAt,
           versionSetId: 'test',
         };
+        // What the real writer would refuse must not pass here either.
+        const { producers, shape } = CATALOGUE[type];
+        const problem = payloadProblem(shape, payload);
+        if (problem !== null || !(producers as readonly string[]).includes(envelope.producer)) {
+          throw new Error(`the event ${type} may not be written: ${problem ?? 'its producer'}`);
+        }
         this.events.push({ position: this.events.length, envelope, payload });
       }
     }
@@ -170,6 +178,9 @@ export class MemoryStore extends Store {
   }
 
   private put(table: TableName, row: Row): void {
+    const columns = Object.keys(TABLE_COLUMNS[table]).toSorted();
+    const given = Object.keys(row).toSorted();
+    if (columns.join() !== given.join()) throw new Error(`a row of ${table} has the columns ${given.join(', ')}`);
     const others = (this.tables.get(table) ?? []).filter((other) => other !== this.same(table, row));
     this.tables.set(table, [...others, { ...row }]);
   }
