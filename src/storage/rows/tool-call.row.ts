@@ -57,7 +57,8 @@ export function toolCallFacts(row: Row): ToolCallFacts {
  */
 export function toolCallRow(facts: ToolCallFacts, state: ToolCallState): Row {
   // Not one literal with spreads: on Node 20 spreading objects of many keys costs more than everything else here.
-  return Object.assign({}, facts, NOTHING_MORE, lifeColumns(state), statusColumns(state));
+  const columns: StatusColumns = Object.assign({}, NOTHING_MORE, statusColumns(state));
+  return Object.assign(lifeColumns(state), columns, facts);
 }
 
 function lifeColumns(state: ToolCallState): Omit<Row, keyof ToolCallFacts | keyof StatusColumns> {
