@@ -25,6 +25,7 @@ import { HttpClient } from './egress/http-client.js';
 import { ApprovalsController } from './http/approvals.controller.js';
 import { CapabilitiesController } from './http/capabilities.controller.js';
 import { ControlController } from './http/control.controller.js';
+import { EventsController } from './http/events.controller.js';
 import { HealthController } from './http/health.controller.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RunsController } from './http/runs.controller.js';
@@ -53,8 +54,11 @@ import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { CallWatch } from './runtime/call-watch.js';
+import { EventAccess } from './runtime/events/event-access.js';
+import { EventStreams } from './runtime/events/event-streams.js';
 import { GetApprovalHandler, ListApprovalsHandler } from './runtime/queries/approval.queries.js';
 import { GetCommandHandler } from './runtime/queries/command.queries.js';
+import { FollowEventsHandler, ListEventsHandler } from './runtime/queries/event.queries.js';
 import { GetRunHandler } from './runtime/queries/run.queries.js';
 import { GetToolCallHandler, ListToolCallsHandler } from './runtime/queries/tool-call.query-handlers.js';
 import { ApprovalViews } from './runtime/views/approval.view.js';
@@ -116,6 +120,9 @@ const RUNTIME = [
   ListApprovalsHandler,
   GetRunHandler,
   GetCommandHandler,
+  EventAccess,
+  ListEventsHandler,
+  FollowEventsHandler,
 ];
 const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
 
@@ -132,6 +139,7 @@ export class AppModule {
         ControlController,
         CapabilitiesController,
         RunsController,
+        EventsController,
         HealthController,
       ],
       providers: [
@@ -205,6 +213,7 @@ function derived(): Provider[] {
     },
     { provide: PauseBoard, useFactory: (store: Store) => new PauseBoard(store.read, store.feed), inject: [Store] },
     { provide: CallWatch, useFactory: (store: Store) => new CallWatch(store.feed), inject: [Store] },
+    { provide: EventStreams, useFactory: (store: Store) => new EventStreams(store), inject: [Store] },
     {
       provide: TokenVerifier,
       useFactory: (settings: Settings, clock: Clock) => new TokenVerifier(settings.identity, clock),

@@ -21,21 +21,16 @@ async function main(command: string | undefined): Promise<void> {
   const environment = processEnvironment();
   const settings = loadSettings({ file: settingsFile(environment), environment });
   const logger = new PinoLogger(settings.log.level);
+  // Before anything is opened: a signal that comes while the server starts must stop it too, and not just end the process.
+  const stopped = new Promise<string>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal));
+  });
   const { startServer } = await import('./server.js');
   const server = await startServer(settings, logger);
   logger.info('listening', { url: server.url });
-  let stopping = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (stopping) return;
-      stopping = true;
-      logger.info('stopping', { signal });
-      server.stop().then(
-        () => process.exit(0),
-        () => process.exit(1),
-      );
-    });
-  }
+  logger.info('stopping', { signal: await stopped });
+  await server.stop();
+  process.exit(0);
 }
 
 main(process.argv[2]).catch((error: unknown) => {

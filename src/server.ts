@@ -24,6 +24,7 @@ import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { CallWatch } from './runtime/call-watch.js';
+import { EventStreams } from './runtime/events/event-streams.js';
 import { Credentials } from './secrets/credentials.js';
 import { openStore } from './storage/sqlite/open-store.js';
 import { Store } from './storage/store.js';
@@ -184,6 +185,7 @@ async function stopAdmitting(
 ): Promise<void> {
   app.get(DispatchHandover).close();
   app.get(CallWatch).close();
+  app.get(EventStreams).close();
   await lastRequests.refuse(leftMs());
   await within(leftMs(), app.close());
 }

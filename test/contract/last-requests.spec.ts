@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { fastify, type FastifyInstance } from 'fastify';
 import { LastRequests } from '../../src/http/last-requests.js';
@@ -36,6 +38,15 @@ describe('the last requests of a stopping server', () => {
     expect(answer.headers.get('connection')).toBe('close');
     expect(await answer.json()).toMatchObject({ code: 'shutting_down' });
     await refusing;
+  });
+
+  it('do not wait for connections that never sent one', async () => {
+    const { url, last } = await listening();
+    const silent = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(silent, 'connect');
+    const closed = once(silent, 'close');
+    await last.refuse(20);
+    await expect(closed).resolves.toBeDefined();
   });
 
   it('get no longer than the grace that is left', async () => {

@@ -70,13 +70,13 @@ export class ApprovalViews {
   async of(approval: LoadedApproval): Promise<ApprovalView> {
     const { row, state } = approval;
     const required = await this.store.read.event(row.tenant, row.required_event_id);
-    const call = await this.store.read.toolCall(row.tenant, row.tool_call_id);
-    if (required === null || call === null) throw new Error('an approval without its question or its call');
+    if (required === null) throw new Error('an approval without its question');
     const shown = required.payload['shown'] as unknown as Shown;
     const rules = new Map(state.rules.map((rule) => [rule.group, rule]));
     const [sub, act] = JSON.parse(row.principal) as readonly string[];
-    const decided =
-      call.decided_event_id === null ? null : await this.store.read.event(row.tenant, call.decided_event_id);
+    // The question is caused by the decision that asked it; later ones of the call are about something else.
+    const asking = required.envelope.causationId;
+    const decided = asking === null ? null : await this.store.read.event(row.tenant, asking);
     return {
       approvalId: row.approval_id,
       status: state.status,

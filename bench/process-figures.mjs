@@ -1,0 +1,43 @@
+/** What the operating system tells about one process. Linux only: it reads /proc. */
+import { readFileSync } from 'node:fs';
+
+/** USER_HZ, which Linux fixes at 100 for every program that reads /proc. */
+const TICKS_PER_SECOND = 100;
+const SAMPLE_INTERVAL_MS = 100;
+
+/** User and system time of all threads so far, in milliseconds (steps of 10). @param {number} pid */
+export function cpuMs(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name in brackets may hold spaces; what follows it begins with field 3 (proc_pid_stat(5)).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+}
+
+/** @param {number} pid @param {'VmRSS' | 'VmHWM'} name resident set now, and its highest value ever */
+export function memoryMiB(pid, name) {
+  const line = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1] ?? Number.NaN) / 1024;
+}
+
+/**
+ * Watches the resident set until `stop`, which tells the highest value seen.
+ * @param {number} pid
+ */
+export function watchMemory(pid) {
+  let maxMiB = memoryMiB(pid, 'VmRSS');
+  const timer = setInterval(() => {
+    maxMiB = Math.max(maxMiB, memoryMiB(pid, 'VmRSS'));
+  }, SAMPLE_INTERVAL_MS);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return Math.max(maxMiB, memoryMiB(pid, 'VmRSS'));
+    },
+  };
+}
+
+/** Processes a process has started. @param {number} pid @returns {number[]} */
+export function childrenOf(pid) {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number);
+}

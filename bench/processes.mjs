@@ -1,0 +1,89 @@
+/** Starts the tool and the proxy of the bench, each as a process of its own. */
+import { spawn } from 'node:child_process';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { PEOPLE, signingKeys, startProxy } from '../examples/refunds/stack.mjs';
+import { writeDefinitions } from './definitions.mjs';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const PROBE = new URL('./event-loop-probe.mjs', import.meta.url).href;
+const FIGURES_TIMEOUT_MS = 10_000;
+
+export const TOOL_KEY = 'bench-tool-key';
+
+/** @typedef {{ executions: number, keys: number, repeatedKeys: number }} ToolCounts */
+/** @typedef {{ sequence: number, lagP99Ms: number, lagMaxMs: number, utilization: number }} EventLoopFigures */
+
+/** @returns {Promise<{ url: string, counts: () => Promise<ToolCounts>, forget: () => Promise<void>, stop: () => void }>} */
+export async function startTool() {
+  const child = spawn(process.execPath, [join(HERE, 'tool.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  /** @type {string} */
+  const url = await new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line).listening));
+    child.once('exit', (code) => reject(new Error(`the tool ended with ${code}`)));
+  });
+  return {
+    url,
+    counts: async () => /** @type {ToolCounts} */ (await (await fetch(`${url}/counts`)).json()),
+    forget: async () => void (await fetch(`${url}/counts`, { method: 'DELETE' })),
+    stop: () => void child.kill('SIGTERM'),
+  };
+}
+
+/**
+ * One installation in a folder: definitions, keys, data. It can be started several times, one after the other.
+ * @param {string} dir
+ * @param {string} toolUrl
+ */
+export async function installation(dir, toolUrl) {
+  const definitions = writeDefinitions(dir);
+  const keys = await signingKeys(join(dir, 'keys'));
+  const dataDir = join(dir, 'data');
+  const figuresFile = join(dir, 'event-loop.json');
+  const env = {
+    BENCH_TOOL_KEY: TOOL_KEY,
+    BENCH_EVENT_LOOP_FILE: figuresFile,
+    COUNTERSIGN_DATA_DIR: dataDir,
+    COUNTERSIGN_STORAGE__KEY_FILE: join(dataDir, 'keys', 'key-encryption-key.json'),
+    COUNTERSIGN_IDENTITY__JWKS_FILE: keys.jwksFile,
+    COUNTERSIGN_CAPABILITIES__DIR: definitions.capabilitiesDir,
+    COUNTERSIGN_POLICY__DIR: definitions.policiesDir,
+    COUNTERSIGN_UPSTREAMS: JSON.stringify({ bank: toolUrl }),
+    COUNTERSIGN_HTTP__PORT: '0',
+  };
+  const database = join(dataDir, 'countersign.sqlite');
+  return {
+    definitions,
+    database,
+    figuresFile,
+    token: await keys.token(PEOPLE.harness),
+    databaseBytes: () => sizeOf(database) + sizeOf(`${database}-wal`),
+    /** @param {{ nodeArgs?: string[], command?: string[] }} [options] */
+    start: ({ nodeArgs = [], command = [] } = {}) =>
+      startProxy({ env, config: join(HERE, 'countersign.yaml'), nodeArgs: ['--import', PROBE, ...nodeArgs], command }),
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof installation>>} Installation */
+
+/**
+ * What the event loop of the proxy did since this was asked last.
+ * @param {number} pid
+ * @param {string} file
+ * @returns {Promise<EventLoopFigures>}
+ */
+export async function eventLoopFigures(pid, file) {
+  rmSync(file, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  const giveUpAt = Date.now() + FIGURES_TIMEOUT_MS;
+  while (sizeOf(file) === 0) {
+    if (Date.now() > giveUpAt) throw new Error('the proxy does not tell about its event loop');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** @param {string} file */
+const sizeOf = (file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,0 +1,90 @@
+import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import type { FastifyReply } from 'fastify';
+import { eventQuery, lastEventId, type EventPageRepresentation } from '../client/contract.js';
+import { Settings } from '../config/settings.js';
+import { CountersignError } from '../domain/errors/countersign-error.js';
+import type { EventType } from '../domain/events/catalogue.js';
+import { isEventType } from '../domain/events/domain-event.js';
+import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
+import type { Caller } from '../identity/caller.js';
+import type { EventRequest } from '../runtime/events/event-access.js';
+import type { EventPage } from '../runtime/events/event-pages.js';
+import { FollowEvents, ListEvents } from '../runtime/queries/event.queries.js';
+import { Logger, errorName } from '../system/logger.js';
+import { EventStreamWriter } from './event-stream.js';
+import { readInput } from './read-input.js';
+
+@Controller('v1/events')
+export class EventsController {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly settings: Settings,
+    private readonly logger: Logger,
+  ) {}
+
+  /** A page as JSON or, for who accepts `text/event-stream`, the events as they come. */
+  @Get()
+  @AllowRoles('harness', 'operator', 'auditor')
+  async read(
+    @CurrentCaller() caller: Caller,
+    @Query() query: unknown,
+    @Headers() headers: Readonly<Record<string, string | undefined>>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { after, runId, types, limit } = readInput(eventQuery, query);
+    const request = { after: Number(after ?? -1), runId: runId ?? null, types: eventTypes(types) };
+    if (wantsStream(headers['accept'])) {
+      if (limit !== undefined) {
+        throw new CountersignError('invalid_request', 'a stream has no limit', { pointer: '/limit' });
+      }
+      const last = lastSeen(headers['last-event-id']);
+      await this.stream(caller, last === null ? request : { ...request, after: last }, reply);
+      return;
+    }
+    const { pageMax } = this.settings.limits;
+    const page = await this.queries.execute(new ListEvents(caller, request, Math.min(limit ?? pageMax, pageMax)));
+    void reply.header('cache-control', 'no-store').header('vary', 'accept').send(represent(page));
+  }
+
+  private async stream(caller: Caller, request: EventRequest, reply: FastifyReply): Promise<void> {
+    const gone = new AbortController();
+    const batches = await this.queries.execute(new FollowEvents(caller, request, gone.signal));
+    void reply.hijack();
+    try {
+      await new EventStreamWriter(reply.raw).run(batches, () => gone.abort());
+    } catch (error) {
+      this.logger.error('a stream of events failed', { error: errorName(error) });
+    }
+  }
+}
+
+/** The view is the representation; the compiler holds the two together. */
+const represent = (page: EventPage): EventPageRepresentation => page as EventPageRepresentation & EventPage;
+
+/** Whether a media type of the Accept header (RFC 9110 section 12.5.1) is that of server-sent events, and not refused. */
+function wantsStream(accept: string | undefined): boolean {
+  return (accept ?? '').split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return type === 'text/event-stream' && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}
+
+/** The position of the last event a reader has had. Null when it does not say; anything else is refused, never taken for the start. */
+function lastSeen(header: string | undefined): number | null {
+  if (header === undefined || header === '') return null;
+  if (!lastEventId.safeParse(header).success) {
+    throw new CountersignError('invalid_request', 'Last-Event-ID must be the id of an event of this stream');
+  }
+  return Number(header);
+}
+
+function eventTypes(list: string | undefined): readonly EventType[] | null {
+  if (list === undefined) return null;
+  return list.split(',').map((type) => {
+    if (isEventType(type)) return type;
+    throw new CountersignError('invalid_request', 'types names an event type that does not exist', {
+      pointer: '/types',
+    });
+  });
+}

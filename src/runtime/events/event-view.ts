@@ -1,0 +1,85 @@
+import { CATALOGUE, type EventType, type StreamKind } from '../../domain/events/catalogue.js';
+import type { Actor, CauseKind, CommittedEvent, EventEnvelope } from '../../domain/events/envelope.js';
+import type { JsonObject } from '../../domain/json/json-value.js';
+import { redactValue } from '../../domain/redaction/redact.js';
+import type { CommittedUnit } from '../../storage/feed.js';
+import { envelopeOf } from '../../storage/rows/envelope.js';
+
+/** A governed event as every reader sees it: redacted arguments are masked. */
+export interface EventView {
+  /** Ledger index and cursor in one, dense from 0 over all tenants. */
+  readonly position: number;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly schemaVersion: number;
+  readonly streamKind: StreamKind;
+  readonly streamId: string;
+  readonly version: number;
+  readonly runId: string | null;
+  readonly toolCallId: string | null;
+  readonly approvalId: string | null;
+  readonly actor: Actor;
+  readonly correlationId: string;
+  readonly causationId: string | null;
+  readonly causeKind: CauseKind;
+  readonly occurredAt: string;
+  readonly recordedAt: string;
+  readonly commandId?: string;
+  readonly payload: JsonObject;
+}
+
+export function eventView({ position, envelope, payload }: CommittedEvent): EventView {
+  return {
+    position,
+    eventId: envelope.eventId,
+    eventType: envelope.eventType,
+    schemaVersion: envelope.schemaVersion,
+    streamKind: envelope.streamKind,
+    streamId: envelope.streamId,
+    version: envelope.version,
+    runId: runOf(envelope),
+    toolCallId: envelope.toolCallId ?? null,
+    approvalId: envelope.approvalId ?? null,
+    actor: envelope.actor,
+    correlationId: envelope.correlationId,
+    causationId: envelope.causationId,
+    causeKind: envelope.causeKind,
+    occurredAt: envelope.occurredAt,
+    recordedAt: envelope.recordedAt,
+    ...(envelope.commandId === undefined ? {} : { commandId: envelope.commandId }),
+    payload: maskedPayload(envelope.eventType, payload),
+  };
+}
+
+/** The run an event is about; null when it is about none. */
+export function runOf({ runId, streamKind, streamId }: EventEnvelope): string | null {
+  return runId ?? (streamKind === 'run' ? streamId : null);
+}
+
+/** The events of a unit as the store has them; the version set is the one thing that only the store knows. */
+export function eventsOfUnit({ unit, committed }: CommittedUnit): CommittedEvent[] {
+  const events: CommittedEvent[] = [];
+  for (const { stream, expectedVersion, events: appended } of unit.appends) {
+    appended.forEach((event, index) => {
+      const envelope = envelopeOf(event, {
+        unit,
+        unitIndex: events.length,
+        unitSize: committed.eventCount,
+        stream,
+        version: expectedVersion + index + 1,
+        schemaVersion: CATALOGUE[event.type].schemaVersion,
+        recordedAt: committed.recordedAt,
+        versionSetId: '',
+      });
+      events.push({ position: committed.firstPosition + events.length, envelope, payload: event.payload });
+    });
+  }
+  return events;
+}
+
+/** Only a proposal holds arguments as they are: what an approver is shown was masked, and results were scrubbed. */
+function maskedPayload(type: EventType, payload: JsonObject): JsonObject {
+  if (type !== 'tool.call.proposed') return payload;
+  const redacted = (payload['redacted'] ?? []) as readonly string[];
+  return { ...payload, arguments: redactValue(payload['arguments'] as JsonObject, redacted) };
+}
