@@ -82,6 +82,7 @@ beforeAll(async () => {
       roles: ['harness', 'approver', 'operator', 'auditor'],
       elsewhere: 'run_not_found',
     },
+    { method: 'GET', path: '/v1/events', roles: ['operator', 'auditor'] },
     { method: 'GET', path: '/v1/capabilities', roles: everybody },
   ];
 });
