@@ -27,7 +27,11 @@ const launchProxy = () =>
       COUNTERSIGN_HTTP__PORT: '0',
     },
   });
-let proxy = await launchProxy();
+let proxy = await launchProxy().catch(async (error) => {
+  await provider.kill('SIGTERM');
+  rmSync(dir, { recursive: true, force: true });
+  throw error;
+});
 let failures = 0;
 
 /** @param {string} text */
