@@ -2,7 +2,7 @@ import { approvalFacts, approvalState } from '../rows/approval.row.js';
 import { toolCallFacts, toolCallState } from '../rows/tool-call.row.js';
 import type { TableRow } from '../rows/tables.js';
 import type { ApprovalState } from '../../domain/approval/approval.state.js';
-import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
+import type { ToolCallState, ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { StoreReader } from '../readers/store-reader.js';
 import type { ApprovalBefore } from './approval-in-unit.js';
 import type { CallBefore } from './call-in-unit.js';
@@ -18,6 +18,9 @@ export interface LoadedApproval extends ApprovalBefore {
   readonly votes: readonly TableRow<'approval_votes'>[];
 }
 
+/** Statuses whose state holds what carries the attempt. */
+const ATTEMPTED: readonly ToolCallStatus[] = ['dispatching', 'dispatched', 'accepted', 'result_unknown', 'reconciling'];
+
 /** One primary-key read, and one more for the attempt that is on the wire or unknown. */
 export async function loadCall(read: StoreReader, tenant: string, toolCallId: string): Promise<LoadedCall | null> {
   const row = await read.toolCall(tenant, toolCallId);
@@ -25,7 +28,7 @@ export async function loadCall(read: StoreReader, tenant: string, toolCallId: st
 }
 
 export async function callFromRow(read: StoreReader, row: TableRow<'tool_calls'>): Promise<LoadedCall> {
-  const attempt = await read.attempt(row.tenant, row.tool_call_id, row.attempt);
+  const attempt = ATTEMPTED.includes(row.status) ? await read.attempt(row.tenant, row.tool_call_id, row.attempt) : null;
   return { row, facts: toolCallFacts(row), state: toolCallState(row, attempt) };
 }
 
