@@ -24,6 +24,7 @@ describe('what stands between a call and its tool', () => {
     const installation = new Installation();
     const [capability] = installation.capabilities;
     if (capability === undefined) throw new Error('no capability');
-    expect(installation.gate.guards(capability).map(({ name }) => name)).toEqual(['pauses', 'capability']);
+    const guards = installation.gate.guards(capability, 'acme', { sub: 'sam' });
+    expect(guards.map(({ name }) => name)).toEqual(['pauses', 'capability']);
   });
 });

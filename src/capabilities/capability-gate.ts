@@ -1,6 +1,6 @@
 import type { Principal } from '../domain/principal.js';
 import type { TableRow } from '../storage/rows/tables.js';
-import type { Guard } from '../storage/unit.js';
+import { GuardFailed, type Guard } from '../storage/unit.js';
 import { CapabilityRegistry } from './capability-registry.js';
 import { DispatchHandover } from './dispatch-handover.js';
 import { capabilityIsActive } from './dispatch-plan.js';
@@ -40,8 +40,19 @@ export class CapabilityGate {
     return this.pauses.reload();
   }
 
-  /** A unit that would send holds these: nothing was paused since it was decided, and the definition is in force. */
-  guards(capability: Capability): readonly Guard[] {
+  /** The definition in force, and nobody holds it. */
+  definitionGuard(capability: Capability): Guard {
+    return capabilityIsActive(capability);
+  }
+
+  /**
+   * A unit that would send holds these: nothing is paused for it, and the definition is in force. The pauses are looked
+   * at again in the step that takes the guard: whoever looked before asking the policy looked at an older revision.
+   *
+   * @throws GuardFailed `pauses` when a pause was set since
+   */
+  guards(capability: Capability, tenant: string, principal: Principal): readonly Guard[] {
+    if (this.pauseFor(tenant, principal, capability.manifest.name) !== null) throw new GuardFailed('pauses');
     return [this.pauses.guard(), capabilityIsActive(capability)];
   }
 }

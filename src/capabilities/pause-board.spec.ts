@@ -86,6 +86,47 @@ describe('the guard of pauses', () => {
     await expect(store.commit(unitWith({ guards: [board.guard()] }))).resolves.toBeDefined();
   });
 
+  it('never stands beside the pauses of another reload, whichever of two ends last', async () => {
+    const { board, store } = await boardWith();
+    const { pauses } = store.read;
+    let release: () => void = () => {};
+    const slow = new Promise<void>((resolve) => (release = resolve));
+    const before = await pauses();
+    store.read.pauses = () => slow.then(() => before);
+    const late = board.reload();
+    await new Promise((resolve) => setImmediate(resolve));
+    store.read.pauses = pauses;
+    store.seed('pauses', pause('all', ''));
+    store.seed('meta', { name: PAUSE_REVISION, value: 'rev-2' });
+    await board.reload();
+    // Whoever reads while the late reload is half way must not see its pauses under the newer revision.
+    const { heldCapabilities } = store.read;
+    store.read.heldCapabilities = async () => {
+      expect([board.revision, board.list().length]).toEqual(['rev-2', 1]);
+      return heldCapabilities();
+    };
+    release();
+    await late;
+    expect([board.revision, board.list().length]).toEqual(['rev-1', 0]);
+    expect.assertions(2);
+  });
+
+  it('is the older one after a reload that could not read, and the process lives', async () => {
+    const { board, store } = await boardWith();
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    store.read.pauses = () => Promise.reject(new Error('disk'));
+    store.seed('meta', { name: PAUSE_REVISION, value: 'rev-2' });
+    await store.commit(
+      unitWith({ writes: [{ op: 'insert', table: 'pauses', row: pause('all', ''), takenGuard: 'pause' }] }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+    expect(board.revision).toBe('rev-1');
+  });
+
   it('never passes for pauses that are older than the revision it names', async () => {
     const { board, store } = await boardWith();
     const { pauses } = store.read;

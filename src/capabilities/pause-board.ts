@@ -21,7 +21,10 @@ export class PauseBoard {
     feed: Feed,
   ) {
     feed.subscribe('pause-board', ({ unit }) => {
-      if (unit.writes.some((write) => write.table === 'pauses' || write.table === 'capabilities')) void this.reload();
+      if (unit.writes.some((write) => write.table === 'pauses' || write.table === 'capabilities')) {
+        // A read that fails leaves the older revision: the next unit fails its guard and looks again.
+        this.reload().catch(() => undefined);
+      }
     });
   }
 
@@ -42,8 +45,11 @@ export class PauseBoard {
   async reload(): Promise<void> {
     // The revision first: pauses that are newer than it only make a guard fail, never pass.
     const seen = (await this.read.meta(PAUSE_REVISION)) ?? '0';
-    this.pauses = await this.read.pauses();
-    this.held = await this.read.heldCapabilities();
+    const pauses = await this.read.pauses();
+    const held = await this.read.heldCapabilities();
+    // In one step: pauses of one reload must never stand beside the revision of another.
+    this.pauses = pauses;
+    this.held = held;
     this.seen = seen;
   }
 

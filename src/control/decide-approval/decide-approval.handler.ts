@@ -116,8 +116,7 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
         details,
       );
     }
-    for (const guard of this.gate.guards(capability)) if (guard.name === 'capability') draft.guard(guard);
-    draft.guard(policyIsCurrent(row.policy_revision));
+    draft.guard(this.gate.definitionGuard(capability)).guard(policyIsCurrent(row.policy_revision));
   }
 }
 

@@ -52,7 +52,7 @@ export class ProposalUnits {
     const draft = this.begin(judged, toolCallId, now);
     if (place.fresh) this.runs.openIn(draft, judged.caller.tenant, place, intent, now);
     else draft.guard(runIsOpen(place.runId));
-    for (const guard of this.gate.guards(intent.capability)) draft.guard(guard);
+    for (const guard of this.gate.guards(intent.capability, judged.caller.tenant, intent.principal)) draft.guard(guard);
     draft.guard(this.judge.guard(decision));
     const call = this.open(draft, judged, toolCallId, now);
     this.claim(draft, judged, call, now);

@@ -305,6 +305,26 @@ describe('a proposal that meets another writer', () => {
     expect(installation.slots.counts().inFlight).toBe(0);
   });
 
+  it('is refused when a pause is set, and seen here, while the policy is being asked', async () => {
+    const installation = new Installation();
+    const decide = installation.policy.decide.bind(installation.policy);
+    installation.policy.decide = async (request) => {
+      installation.store.seed('meta', { name: PAUSE_REVISION, value: 'paused-meanwhile' });
+      installation.store.seed('pauses', {
+        tenant: '*',
+        target_kind: 'all',
+        target: '',
+        reason: null,
+        set_event_id: 'evt_pause',
+        set_at: '2031-01-01T00:00:00.000Z',
+      });
+      await installation.gate.lookAgain();
+      return decide(request);
+    };
+    await expect(installation.propose()).rejects.toMatchObject({ code: 'paused' });
+    expect(installation.store.rows('tool_calls')).toEqual([]);
+  });
+
   it('is refused when a pause was set under it', async () => {
     const installation = new Installation();
     before(installation, () => {

@@ -7,7 +7,7 @@ import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { IntentReader, type Intent } from './intent-reader.js';
-import { ProposalUnits } from './proposal-units.js';
+import { ProposalUnits, type JudgedProposal } from './proposal-units.js';
 import { ProposeToolCall, type Proposal, type Proposed } from './propose-tool-call.command.js';
 import type { RunPlace } from './run-directory.js';
 
@@ -50,16 +50,25 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
     const request = policyRequest(caller, proposal, intent, nowMs);
     const decision = await this.judge.decide(request);
     mustBeAnAnswer(decision);
-    const prepared = this.units.prepare({ caller, proposal, intent, place, ordinal, request, decision, nowMs });
     try {
-      await this.desk.commit(prepared.draft);
+      const toolCallId = await this.record({ caller, proposal, intent, place, ordinal, request, decision, nowMs });
       this.units.runs.opened(caller.tenant, intent, place);
-      return { toolCallId: prepared.toolCallId, replayed: false };
+      return { toolCallId, replayed: false };
     } catch (error) {
-      prepared.abandon();
       if (!(error instanceof GuardFailed)) throw error;
       await this.lookAgain(error.guard, caller, intent, place);
       return null;
+    }
+  }
+
+  private async record(judged: JudgedProposal): Promise<string> {
+    const { toolCallId, draft, abandon } = this.units.prepare(judged);
+    try {
+      await this.desk.commit(draft);
+      return toolCallId;
+    } catch (error) {
+      abandon();
+      throw error;
     }
   }
 

@@ -51,7 +51,7 @@ export class RetryToolCallHandler implements ICommandHandler<RetryToolCall> {
     const request = { ...papers.request, approvals: {}, attempt, nowMs: Date.parse(now) };
     const decision = await this.judge.decide(request);
     mustBeAnAnswer(decision);
-    for (const guard of this.gate.guards(capability)) draft.guard(guard);
+    for (const guard of this.gate.guards(capability, row.tenant, state.principal)) draft.guard(guard);
     draft.guard(runIsOpen(row.run_id)).guard(this.judge.guard(decision));
     this.judge.record(draft, call, { ...papers, phase: 'retry', request, decision, capability, now });
     return draft;

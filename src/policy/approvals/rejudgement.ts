@@ -41,8 +41,11 @@ export class Rejudgement {
     const request = { ...papers.request, approvals: {}, nowMs: Date.parse(now) };
     const decision = await this.judge.decide(request);
     mustBeAnAnswer(decision);
-    for (const guard of this.gate.guards(capability)) draft.guard(guard);
-    draft.guard(runIsOpen(call.row.run_id)).guard(this.judge.guard(decision));
+    // Nothing is sent here, so a pause does not matter: the dispatch looks at it.
+    draft
+      .guard(this.gate.definitionGuard(capability))
+      .guard(runIsOpen(call.row.run_id))
+      .guard(this.judge.guard(decision));
     this.judge.record(draft, next, { ...papers, phase: 'propose', request, decision, capability, now });
     await this.desk.commit(draft);
   }

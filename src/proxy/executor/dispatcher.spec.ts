@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { PAUSE_REVISION } from '../../capabilities/pause-board.js';
 import { DecideApprovalHandler } from '../../control/decide-approval/decide-approval.handler.js';
 import { DecideApproval } from '../../control/decide-approval/decide-approval.command.js';
 import { LostGround } from '../../control/decide-approval/lost-ground.js';
@@ -72,6 +73,27 @@ describe('taking an authorized call to its dispatch', () => {
     expect(await dispatch(installation, asked)).toBe('closed');
     expect(await dispatch(installation, 'call_0')).toBe('closed');
     expect(installation.store.units).toHaveLength(1);
+  });
+
+  it('sends nothing when a pause is set, and seen here, while the policy is being asked', async () => {
+    const installation = new Installation();
+    const id = await installation.authorized();
+    const decide = installation.policy.decide.bind(installation.policy);
+    installation.policy.decide = async (request) => {
+      installation.store.seed('meta', { name: PAUSE_REVISION, value: 'paused-meanwhile' });
+      installation.store.seed('pauses', {
+        tenant: '*',
+        target_kind: 'all',
+        target: '',
+        reason: null,
+        set_event_id: 'evt_pause',
+        set_at: installation.clock.iso,
+      });
+      await installation.gate.lookAgain();
+      return decide(request);
+    };
+    expect(await dispatch(installation, id)).toBe('held');
+    expect((await installation.call(id)).state.status).toBe('authorized');
   });
 
   it('sends nothing at or after the end of the authorization', async () => {
