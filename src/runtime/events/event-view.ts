@@ -1,9 +1,9 @@
-import { CATALOGUE, type EventType, type StreamKind } from '../../domain/events/catalogue.js';
+import type { EventType, StreamKind } from '../../domain/events/catalogue.js';
 import type { Actor, CauseKind, CommittedEvent, EventEnvelope } from '../../domain/events/envelope.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import { redactValue } from '../../domain/redaction/redact.js';
 import type { CommittedUnit } from '../../storage/feed.js';
-import { envelopeOf } from '../../storage/rows/envelope.js';
+import { committedEvent, unitEvents } from '../../storage/rows/unit-events.js';
 
 /** A governed event as every reader sees it: redacted arguments are masked. */
 export interface EventView {
@@ -56,25 +56,9 @@ export function runOf({ runId, streamKind, streamId }: EventEnvelope): string | 
   return runId ?? (streamKind === 'run' ? streamId : null);
 }
 
-/** The events of a unit as the store has them; the version set is the one thing that only the store knows. */
-export function eventsOfUnit({ unit, committed }: CommittedUnit): CommittedEvent[] {
-  const events: CommittedEvent[] = [];
-  for (const { stream, expectedVersion, events: appended } of unit.appends) {
-    appended.forEach((event, index) => {
-      const envelope = envelopeOf(event, {
-        unit,
-        unitIndex: events.length,
-        unitSize: committed.eventCount,
-        stream,
-        version: expectedVersion + index + 1,
-        schemaVersion: CATALOGUE[event.type].schemaVersion,
-        recordedAt: committed.recordedAt,
-        versionSetId: '',
-      });
-      events.push({ position: committed.firstPosition + events.length, envelope, payload: event.payload });
-    });
-  }
-  return events;
+/** The events of a durable unit; no view shows the version set, so none is named. */
+export function eventsOfUnit(durable: CommittedUnit): CommittedEvent[] {
+  return Array.from(unitEvents(durable), (placed) => committedEvent(placed, ''));
 }
 
 /** Only a proposal holds arguments as they are: what an approver is shown was masked, and results were scrubbed. */

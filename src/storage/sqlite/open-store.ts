@@ -6,6 +6,7 @@ import { Feed } from '../feed.js';
 import { keyEncryptionKey } from '../file-key-ring.js';
 import { LocalKeyRing } from '../local-key-ring.js';
 import { privateDirectory } from '../private-files.js';
+import { RecentCalls } from '../recent-calls.js';
 import { CHECKPOINT_ENTRY, Checkpointer } from './checkpointer.js';
 import {
   assertKeyOf,
@@ -94,6 +95,8 @@ async function openParts(
   const feed = new Feed(head, (name, error) => options.problem(`listener ${name} of the feed has failed`, error));
   const queue = new LaneQueue(thread, feed, storage);
   const ids = createIdSource(clock, random);
-  const parts = { queue, feed, read: reader, ids, now, walBytes: () => walBytes(path), closeParts };
+  const recent = new RecentCalls(options.versionSetId);
+  recent.follow(feed);
+  const parts = { queue, feed, read: recent.inFrontOf(reader), ids, now, walBytes: () => walBytes(path), closeParts };
   return new SqliteStore({ ...parts, walBytesMax: storage.walBytesMax });
 }

@@ -5,6 +5,7 @@ import { describeEvents } from './contract/events.js';
 import { describeLanes } from './contract/lanes.js';
 import { describeLists } from './contract/lists.js';
 import { describeReads } from './contract/reads.js';
+import { describeRecent } from './contract/recent.js';
 import { describeRestart } from './contract/restart.js';
 import { describeRows } from './contract/rows.js';
 import { describeUnits } from './contract/units.js';
@@ -40,6 +41,7 @@ export function describeStoreContract(name: string, open: OpenStoreUnderTest): v
     describeConcurrency(underTest);
     describeLanes(underTest);
     describeReads(underTest);
+    describeRecent(underTest);
     describeLists(underTest);
     describeRestart(underTest);
   });
