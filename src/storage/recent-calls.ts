@@ -144,6 +144,6 @@ function weight(value: JsonValue): number {
   if (typeof value !== 'object' || value === null) return BYTES_PER_VALUE;
   let sum = BYTES_PER_VALUE;
   if (Array.isArray(value)) for (const item of value as readonly JsonValue[]) sum += weight(item);
-  else for (const name in value) sum += name.length + weight((value as Record<string, JsonValue>)[name] as JsonValue);
+  else for (const [name, member] of Object.entries(value)) sum += name.length + weight(member as JsonValue);
   return sum;
 }
