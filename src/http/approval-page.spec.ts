@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { ApprovalRepresentation } from '../client/contract.js';
+import type { ApprovalRepresentation } from '../client/contract/approvals.js';
 import { escapeHtml } from '../domain/text/escape-text.js';
 import { approvalPage } from './approval-page.js';
 

@@ -1,4 +1,4 @@
-import type { ApprovalRepresentation } from '../client/contract.js';
+import type { ApprovalRepresentation } from '../client/contract/approvals.js';
 import { escapeHtml } from '../domain/text/escape-text.js';
 
 /** Longer texts are shown whole, and said to be long: the dangerous end of a command must not hide behind its length. */

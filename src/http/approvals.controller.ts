@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { approvalListQuery, decisionBody, type ApprovalRepresentation } from '../client/contract.js';
+import { approvalListQuery, decisionBody, type ApprovalRepresentation } from '../client/contract/approvals.js';
 import { Settings } from '../config/settings.js';
 import { DecideApproval } from '../control/decide-approval/decide-approval.command.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';

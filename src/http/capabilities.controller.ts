@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { CapabilityRegistry } from '../capabilities/capability-registry.js';
 import { PauseBoard } from '../capabilities/pause-board.js';
 import type { Capability } from '../capabilities/manifest.js';
-import type { CapabilityRepresentation } from '../client/contract.js';
+import type { CapabilityRepresentation } from '../client/contract/capabilities.js';
 import { principalOf } from '../domain/principal.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
 import type { Caller } from '../identity/caller.js';

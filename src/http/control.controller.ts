@@ -6,7 +6,7 @@ import {
   type CommandRepresentation,
   type ControlBody,
   type PauseTarget as WireTarget,
-} from '../client/contract.js';
+} from '../client/contract/control.js';
 import { CancelToolCall } from '../control/cancel-tool-call/cancel-tool-call.command.js';
 import type { Acknowledged } from '../control/command-log.js';
 import { DecideApproval } from '../control/decide-approval/decide-approval.command.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
-import { eventQuery, lastEventId, type EventPageRepresentation } from '../client/contract.js';
+import { eventQuery, lastEventId, type EventPageRepresentation } from '../client/contract/events.js';
 import { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { EventType } from '../domain/events/catalogue.js';

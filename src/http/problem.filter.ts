@@ -1,6 +1,6 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Problem } from '../client/contract.js';
+import type { Problem } from '../client/contract/problem.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { ERRORS, type ErrorCode } from '../domain/errors/error-codes.js';
 import { Logger, errorName } from '../system/logger.js';

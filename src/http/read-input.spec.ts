@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { controlBody, decisionBody, proposeToolCallBody, resolutionBody } from '../client/contract.js';
+import { decisionBody } from '../client/contract/approvals.js';
+import { controlBody } from '../client/contract/control.js';
+import { proposeToolCallBody, resolutionBody } from '../client/contract/tool-calls.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { readInput } from './read-input.js';
 

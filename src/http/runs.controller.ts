@@ -1,6 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import type { RunRepresentation } from '../client/contract.js';
+import type { RunRepresentation } from '../client/contract/runs.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
 import type { Caller } from '../identity/caller.js';
 import { GetRun } from '../runtime/queries/run.queries.js';

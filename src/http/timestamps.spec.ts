@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { timestamp } from '../client/contract.js';
+import { timestamp } from '../client/contract/fields.js';
 import { toUtc } from './timestamps.js';
 
 describe('a time of the wire', () => {

@@ -7,7 +7,7 @@ import {
   toolCallListQuery,
   waitQuery,
   type ToolCallRepresentation,
-} from '../client/contract.js';
+} from '../client/contract/tool-calls.js';
 import { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { JsonObject } from '../domain/json/json-value.js';

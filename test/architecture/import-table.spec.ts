@@ -51,7 +51,7 @@ function isInside(from: string, to: string): boolean {
 }
 
 async function treeOfEveryImport(): Promise<FixtureTree> {
-  const targets = [...folders.map(leafOf), 'src/client/contract.ts'];
+  const targets = [...folders.map(leafOf), 'src/client/contract/problem.ts'];
   const files = Object.fromEntries(targets.map((file) => [file, 'export const leaf = 1;\n']));
   for (const folder of folders) {
     const up = '../'.repeat(folder.split('/').length);
@@ -83,7 +83,7 @@ describe('The import table', () => {
   it.each(folders)('lets %s/ import exactly what its row names, and refuses every other folder', (folder) => {
     const row = allowed.get(folder) ?? new Set();
     const expected = folders.filter((other) => !isInside(folder, other) && !row.has(other)).map(leafOf);
-    const contract = folder === 'client' || row.has('client/contract') ? [] : ['src/client/contract.ts'];
+    const contract = folder === 'client' || row.has('client/contract') ? [] : ['src/client/contract/problem.ts'];
     expect(refusedFor(folder).toSorted()).toEqual([...expected, ...contract].toSorted());
   });
 

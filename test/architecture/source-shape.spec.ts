@@ -84,7 +84,7 @@ describe('The shape of the source', () => {
   });
 
   it.each([
-    ['the index of the client', 'src/client/index.ts', "export * from './contract.js';"],
+    ['the index of the client', 'src/client/index.ts', "export * from './contract/problem.js';"],
     ['the environment in config/', 'src/config/a.ts', 'process.env.A;'],
     [
       'another object with an env',

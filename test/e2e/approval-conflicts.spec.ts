@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApprovalRepresentation } from '../../src/client/contract.js';
+import type { ApprovalRepresentation } from '../../src/client/contract/approvals.js';
 import { eventsOf } from '../support/event-records.js';
 import { expectProblem } from '../support/http-client.js';
 import { QuestionDesk } from '../support/question-desk.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApprovalRepresentation } from '../../src/client/contract.js';
+import type { ApprovalRepresentation } from '../../src/client/contract/approvals.js';
 import { ask, opaqueManifest } from '../support/demo-capabilities.js';
 import { eventCount } from '../support/event-records.js';
 import { approvalIdOf, expectProblem, type Answer, type Client } from '../support/http-client.js';

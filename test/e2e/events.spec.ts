@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventPage, type EventPageRepresentation, type EventRepresentation } from '../../src/client/contract.js';
+import { eventPage, type EventPageRepresentation, type EventRepresentation } from '../../src/client/contract/events.js';
 import { ask, opaqueManifest, permit } from '../support/demo-capabilities.js';
 import { eventCount } from '../support/event-records.js';
 import { LazyStream, OpenStream, type StreamedEvent } from '../support/event-stream.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ToolCallRepresentation } from '../../src/client/contract.js';
+import type { ToolCallRepresentation } from '../../src/client/contract/tool-calls.js';
 import { opaqueManifest, permit, probeableManifest } from '../support/demo-capabilities.js';
 import { eventsOf } from '../support/event-records.js';
 import { jsonAnswer } from '../support/fake-tool.js';

@@ -7,7 +7,7 @@ import { eventCount } from '../support/event-records.js';
 import { jsonAnswer } from '../support/fake-tool.js';
 import { approvalIdOf, type Answer, type Client } from '../support/http-client.js';
 import { CAST, Stack } from '../support/stack.js';
-import type { ToolCallRepresentation } from '../../src/client/contract.js';
+import type { ToolCallRepresentation } from '../../src/client/contract/tool-calls.js';
 
 let stack: Stack;
 let harness: Client;

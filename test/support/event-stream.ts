@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { EventRepresentation } from '../../src/client/contract.js';
+import type { EventRepresentation } from '../../src/client/contract/events.js';
 
 export interface StreamedEvent {
   readonly id: string;

@@ -1,10 +1,8 @@
 import { expect } from '@jest/globals';
-import type {
-  ApprovalRepresentation,
-  CommandRepresentation,
-  Problem,
-  ToolCallRepresentation,
-} from '../../src/client/contract.js';
+import type { ApprovalRepresentation } from '../../src/client/contract/approvals.js';
+import type { CommandRepresentation } from '../../src/client/contract/control.js';
+import type { Problem } from '../../src/client/contract/problem.js';
+import type { ToolCallRepresentation } from '../../src/client/contract/tool-calls.js';
 import { ERRORS, type ErrorCode } from '../../src/domain/errors/error-codes.js';
 import { until } from './until.js';
 

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { ApprovalRepresentation } from '../../src/client/contract.js';
+import type { ApprovalRepresentation } from '../../src/client/contract/approvals.js';
 import { ask, opaqueManifest } from './demo-capabilities.js';
 import { approvalIdOf, type Client } from './http-client.js';
 import { CAST, Stack } from './stack.js';
