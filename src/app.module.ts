@@ -1,5 +1,5 @@
-import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, Reflector } from '@nestjs/core';
+import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { CapabilityRegistry } from './capabilities/capability-registry.js';
 import { CapabilityGate } from './capabilities/capability-gate.js';
@@ -27,6 +27,8 @@ import { CapabilitiesController } from './http/capabilities.controller.js';
 import { ControlController } from './http/control.controller.js';
 import { EventsController } from './http/events.controller.js';
 import { HealthController } from './http/health.controller.js';
+import { ApiDocument } from './http/openapi/api-document.js';
+import { OpenApiController } from './http/openapi/openapi.controller.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RunsController } from './http/runs.controller.js';
 import { ToolCallsController } from './http/tool-calls.controller.js';
@@ -126,6 +128,18 @@ const RUNTIME = [
 ];
 const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
 
+/** What they serve is in `/openapi.json`. */
+export const CONTROLLERS: Type[] = [
+  ToolCallsController,
+  ApprovalsController,
+  ControlController,
+  CapabilitiesController,
+  RunsController,
+  EventsController,
+  HealthController,
+  OpenApiController,
+];
+
 /** Composition: the one place that knows every folder. */
 @Module({})
 export class AppModule {
@@ -133,15 +147,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [CqrsModule.forRoot()],
-      controllers: [
-        ToolCallsController,
-        ApprovalsController,
-        ControlController,
-        CapabilitiesController,
-        RunsController,
-        EventsController,
-        HealthController,
-      ],
+      controllers: CONTROLLERS,
       providers: [
         ...opened(foundation),
         ...derived(),
@@ -153,8 +159,8 @@ export class AppModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         {
           provide: APP_GUARD,
-          useFactory: (verifier: TokenVerifier, reflector: Reflector) => new BearerGuard(verifier, reflector),
-          inject: [TokenVerifier, Reflector],
+          useFactory: (verifier: TokenVerifier) => new BearerGuard(verifier),
+          inject: [TokenVerifier],
         },
       ],
     };
@@ -218,6 +224,11 @@ function derived(): Provider[] {
       provide: TokenVerifier,
       useFactory: (settings: Settings, clock: Clock) => new TokenVerifier(settings.identity, clock),
       inject: [Settings, Clock],
+    },
+    {
+      provide: ApiDocument,
+      useFactory: (settings: Settings) => new ApiDocument(CONTROLLERS, settings),
+      inject: [Settings],
     },
     {
       provide: PolicyEvaluator,

@@ -33,10 +33,11 @@ import { SystemClock } from './system/clock.js';
 import { Logger, errorName } from './system/logger.js';
 import { SystemRandom } from './system/random-source.js';
 import { Periodic } from './system/periodic.js';
+import { PRODUCT_VERSION } from './system/product-version.js';
 import { Readiness } from './system/readiness.js';
 
 /** Names the product, event catalogue and schema versions that write into the store. */
-const VERSION_SET = 'countersign/0.1.0 events/1 schema/1';
+const VERSION_SET = `countersign/${PRODUCT_VERSION} events/1 schema/1`;
 
 /** How long the last records of a stopping process may take. */
 const RECORDING_MS = 2000;

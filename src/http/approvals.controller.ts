@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { approvalListQuery, decisionBody, type ApprovalRepresentation } from '../client/contract/approvals.js';
+import type { ApprovalPage, ApprovalRepresentation } from '../client/contract/approvals.js';
 import { Settings } from '../config/settings.js';
 import { DecideApproval } from '../control/decide-approval/decide-approval.command.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
@@ -9,6 +9,10 @@ import { ROLES, type Caller } from '../identity/caller.js';
 import { GetApproval, ListApprovals } from '../runtime/queries/approval.queries.js';
 import type { ApprovalView } from '../runtime/views/approval.view.js';
 import { approvalPage } from './approval-page.js';
+import { DECIDE_APPROVAL, GET_APPROVAL, LIST_APPROVALS } from './approvals.operations.js';
+import { commandIdOf } from './command-id.js';
+import { readHeaders, type SentHeaders } from './openapi/headers.js';
+import { Implements } from './openapi/operation.js';
 import { readInput } from './read-input.js';
 
 @Controller('v1/approvals')
@@ -21,11 +25,9 @@ export class ApprovalsController {
 
   @Get()
   @AllowRoles('approver', 'operator', 'auditor')
-  async list(
-    @CurrentCaller() caller: Caller,
-    @Query() query: unknown,
-  ): Promise<{ readonly items: readonly ApprovalRepresentation[]; readonly nextCursor: string | null }> {
-    const { status, limit, cursor } = readInput(approvalListQuery, query);
+  @Implements(LIST_APPROVALS)
+  async list(@CurrentCaller() caller: Caller, @Query() query: unknown): Promise<ApprovalPage> {
+    const { status, limit, cursor } = readInput(LIST_APPROVALS.query, query);
     const { pageMax } = this.settings.limits;
     const page = await this.queries.execute(
       new ListApprovals(caller, status ?? null, Math.min(limit ?? pageMax, pageMax), cursor ?? null),
@@ -36,6 +38,7 @@ export class ApprovalsController {
   /** JSON, or for a browser the same as a page of escaped text. It has no form: reading never decides. */
   @Get(':approvalId')
   @AllowRoles('approver', 'operator', 'auditor')
+  @Implements(GET_APPROVAL)
   async get(
     @CurrentCaller() caller: Caller,
     @Param('approvalId') approvalId: string,
@@ -56,14 +59,17 @@ export class ApprovalsController {
   /** Open to every role: who may not decide is refused by the command, and the refusal is recorded. */
   @Post(':approvalId/decision')
   @AllowRoles(...ROLES)
+  @Implements(DECIDE_APPROVAL)
   async decide(
     @CurrentCaller() caller: Caller,
     @Param('approvalId') approvalId: string,
     @Body() input: unknown,
-    @Headers() headers: Readonly<Record<string, string | undefined>>,
+    @Headers() sent: SentHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ApprovalRepresentation> {
-    const { decision, digest, reason, commandId } = readInput(decisionBody, input);
+    const body = readInput(DECIDE_APPROVAL.body, input);
+    const { decision, digest, reason } = body;
+    const headers = readHeaders(DECIDE_APPROVAL.headers, sent);
     const decided = await this.commands.execute(
       new DecideApproval(
         caller,
@@ -74,7 +80,7 @@ export class ApprovalsController {
           reason: reason ?? null,
           expectedVersion: versionFrom(approvalId, headers['if-match']),
         },
-        commandId ?? headers['idempotency-key'] ?? null,
+        commandIdOf(body, headers),
       ),
     );
     const view = await this.queries.execute(new GetApproval(caller, approvalId));

@@ -2,10 +2,12 @@ import { Controller, Get } from '@nestjs/common';
 import { CapabilityRegistry } from '../capabilities/capability-registry.js';
 import { PauseBoard } from '../capabilities/pause-board.js';
 import type { Capability } from '../capabilities/manifest.js';
-import type { CapabilityRepresentation } from '../client/contract/capabilities.js';
+import type { CapabilityList, CapabilityRepresentation } from '../client/contract/capabilities.js';
 import { principalOf } from '../domain/principal.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
-import type { Caller } from '../identity/caller.js';
+import { ROLES, type Caller } from '../identity/caller.js';
+import { LIST_CAPABILITIES } from './capabilities.operations.js';
+import { Implements } from './openapi/operation.js';
 
 /** The capabilities in force, as an agent needs them: what to send, what it may cost, whether a key is needed. */
 @Controller('v1/capabilities')
@@ -16,8 +18,9 @@ export class CapabilitiesController {
   ) {}
 
   @Get()
-  @AllowRoles('harness', 'approver', 'operator', 'auditor', 'connector', 'feedback')
-  list(@CurrentCaller() caller: Caller): { readonly items: readonly CapabilityRepresentation[] } {
+  @AllowRoles(...ROLES)
+  @Implements(LIST_CAPABILITIES)
+  list(@CurrentCaller() caller: Caller): CapabilityList {
     return { items: this.capabilities.list().map((capability) => this.represent(capability, caller)) };
   }
 

@@ -1,11 +1,11 @@
 import { Body, Controller, Get, Headers, Param, Post, Res } from '@nestjs/common';
 import { CommandBus, QueryBus, type Command } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
-import {
-  controlBody,
-  type CommandRepresentation,
-  type ControlBody,
-  type PauseTarget as WireTarget,
+import type {
+  AcceptedCommand,
+  CommandRepresentation,
+  ControlBody,
+  PauseTarget as WireTarget,
 } from '../client/contract/control.js';
 import { CancelToolCall } from '../control/cancel-tool-call/cancel-tool-call.command.js';
 import type { Acknowledged } from '../control/command-log.js';
@@ -17,14 +17,11 @@ import { SetPause, type PauseTarget } from '../control/set-pause/set-pause.comma
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
 import { ROLES, type Caller } from '../identity/caller.js';
 import { GetCommand } from '../runtime/queries/command.queries.js';
+import { commandIdOf } from './command-id.js';
+import { GET_COMMAND, ISSUE_COMMAND } from './control.operations.js';
+import { readHeaders, type SentHeaders } from './openapi/headers.js';
+import { Implements } from './openapi/operation.js';
 import { readInput } from './read-input.js';
-
-/** An answer that claims nothing: the command is recorded, and this is where to ask what became of it. */
-interface Accepted {
-  readonly commandId: string;
-  readonly status: 'accepted';
-  readonly links: { readonly self: string };
-}
 
 @Controller('v1/control')
 export class ControlController {
@@ -36,15 +33,17 @@ export class ControlController {
   /** Open to every role: who may not is refused by the command, and the refusal is recorded. */
   @Post()
   @AllowRoles(...ROLES)
+  @Implements(ISSUE_COMMAND)
   async issue(
     @CurrentCaller() caller: Caller,
     @Body() input: unknown,
-    @Headers('idempotency-key') key: string | undefined,
+    @Headers() sent: SentHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Accepted> {
-    const body = readInput(controlBody, input);
+  ): Promise<AcceptedCommand> {
+    const body = readInput(ISSUE_COMMAND.body, input);
+    const headers = readHeaders(ISSUE_COMMAND.headers, sent);
     const { commandId } = await this.commands.execute<Command<Acknowledged>, Acknowledged>(
-      commandOf(caller, body, body.commandId ?? key ?? null),
+      commandOf(caller, body, commandIdOf(body, headers)),
     );
     void reply.code(202);
     return { commandId, status: 'accepted', links: { self: `/v1/control/${encodeURIComponent(commandId)}` } };
@@ -52,6 +51,7 @@ export class ControlController {
 
   @Get(':commandId')
   @AllowRoles(...ROLES)
+  @Implements(GET_COMMAND)
   async get(@CurrentCaller() caller: Caller, @Param('commandId') commandId: string): Promise<CommandRepresentation> {
     const view = await this.queries.execute(new GetCommand(caller, commandId));
     return { ...view, eventIds: [...view.eventIds], links: { ...view.links } };

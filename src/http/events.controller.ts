@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
-import { eventQuery, lastEventId, type EventPageRepresentation } from '../client/contract/events.js';
+import { lastEventId, type EventPageRepresentation } from '../client/contract/events.js';
 import { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { EventType } from '../domain/events/catalogue.js';
@@ -13,6 +13,9 @@ import type { EventPage } from '../runtime/events/event-pages.js';
 import { FollowEvents, ListEvents } from '../runtime/queries/event.queries.js';
 import { Logger, errorName } from '../system/logger.js';
 import { EventStreamWriter } from './event-stream.js';
+import { READ_EVENTS } from './events.operations.js';
+import { readHeaders, type SentHeaders } from './openapi/headers.js';
+import { Implements } from './openapi/operation.js';
 import { readInput } from './read-input.js';
 
 @Controller('v1/events')
@@ -26,19 +29,20 @@ export class EventsController {
   /** A page as JSON or, for who accepts `text/event-stream`, the events as they come. */
   @Get()
   @AllowRoles('harness', 'operator', 'auditor')
+  @Implements(READ_EVENTS)
   async read(
     @CurrentCaller() caller: Caller,
     @Query() query: unknown,
-    @Headers() headers: Readonly<Record<string, string | undefined>>,
+    @Headers() sent: SentHeaders,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { after, runId, types, limit } = readInput(eventQuery, query);
+    const { after, runId, types, limit } = readInput(READ_EVENTS.query, query);
     const request = { after: Number(after ?? -1), runId: runId ?? null, types: eventTypes(types) };
-    if (wantsStream(headers['accept'])) {
+    if (wantsStream(sent['accept'])) {
       if (limit !== undefined) {
         throw new CountersignError('invalid_request', 'a stream has no limit', { pointer: '/limit' });
       }
-      const last = lastSeen(headers['last-event-id']);
+      const last = lastSeen(readHeaders(READ_EVENTS.headers, sent)['last-event-id']);
       await this.stream(caller, last === null ? request : { ...request, after: last }, reply);
       return;
     }

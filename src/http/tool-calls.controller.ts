@@ -1,13 +1,7 @@
 import { Body, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  proposeToolCallBody,
-  resolutionBody,
-  toolCallListQuery,
-  waitQuery,
-  type ToolCallRepresentation,
-} from '../client/contract/tool-calls.js';
+import type { ToolCallPage, ToolCallRepresentation } from '../client/contract/tool-calls.js';
 import { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { JsonObject } from '../domain/json/json-value.js';
@@ -20,9 +14,12 @@ import { ProposeToolCall } from '../control/propose-tool-call/propose-tool-call.
 import { ResolveHandoff } from '../control/resolve-handoff/resolve-handoff.command.js';
 import { GetToolCall, ListToolCalls } from '../runtime/queries/tool-call.queries.js';
 import type { ToolCallView } from '../runtime/views/tool-call.view.js';
+import { readHeaders, type SentHeaders } from './openapi/headers.js';
+import { Implements } from './openapi/operation.js';
 import { preferredWaitMs, waitMsFrom } from './prefer.js';
 import { readInput } from './read-input.js';
 import { toUtc } from './timestamps.js';
+import { GET_TOOL_CALL, LIST_TOOL_CALLS, PROPOSE_TOOL_CALL, RESOLVE_TOOL_CALL } from './tool-calls.operations.js';
 
 const NEEDS_RECONCILIATION: readonly ToolCallStatus[] = ['result_unknown', 'reconciling', 'manual_handoff'];
 
@@ -36,14 +33,16 @@ export class ToolCallsController {
 
   @Post()
   @AllowRoles('harness')
+  @Implements(PROPOSE_TOOL_CALL)
   async propose(
     @CurrentCaller() caller: Caller,
     @Body() input: unknown,
-    @Headers() headers: Readonly<Record<string, string | undefined>>,
+    @Headers() sent: SentHeaders,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ToolCallRepresentation> {
-    const body = readInput(proposeToolCallBody, input);
+    const body = readInput(PROPOSE_TOOL_CALL.body, input);
+    const headers = readHeaders(PROPOSE_TOOL_CALL.headers, sent);
     const waitMs = preferredWaitMs(headers['prefer'], this.settings.http.waitMsMax);
     const proposed = await this.commands.execute(
       new ProposeToolCall(caller, {
@@ -70,6 +69,7 @@ export class ToolCallsController {
 
   @Get(':toolCallId')
   @AllowRoles('harness', 'operator', 'auditor')
+  @Implements(GET_TOOL_CALL)
   async get(
     @CurrentCaller() caller: Caller,
     @Param('toolCallId') toolCallId: string,
@@ -77,17 +77,15 @@ export class ToolCallsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ToolCallRepresentation> {
-    const { wait } = readInput(waitQuery, query);
+    const { wait } = readInput(GET_TOOL_CALL.query, query);
     return this.show(caller, toolCallId, waitMsFrom(wait, this.settings.http.waitMsMax), request, reply);
   }
 
   @Get()
   @AllowRoles('operator', 'auditor')
-  async list(
-    @CurrentCaller() caller: Caller,
-    @Query() query: unknown,
-  ): Promise<{ readonly items: readonly ToolCallRepresentation[]; readonly nextCursor: string | null }> {
-    const filter = readInput(toolCallListQuery, query);
+  @Implements(LIST_TOOL_CALLS)
+  async list(@CurrentCaller() caller: Caller, @Query() query: unknown): Promise<ToolCallPage> {
+    const filter = readInput(LIST_TOOL_CALLS.query, query);
     const { items, nextCursor } = await this.queries.execute(
       new ListToolCalls(caller, {
         statuses:
@@ -111,6 +109,7 @@ export class ToolCallsController {
 
   @Post(':toolCallId/resolution')
   @AllowRoles(...ROLES)
+  @Implements(RESOLVE_TOOL_CALL)
   async resolve(
     @CurrentCaller() caller: Caller,
     @Param('toolCallId') toolCallId: string,
@@ -118,7 +117,7 @@ export class ToolCallsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ToolCallRepresentation> {
-    const body = readInput(resolutionBody, input);
+    const body = readInput(RESOLVE_TOOL_CALL.body, input);
     await this.commands.execute(
       new ResolveHandoff(
         caller,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { callerWith } from '../../test/builders/installation.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { AllowRoles, BearerGuard, Public } from './bearer.guard.js';
@@ -51,7 +50,7 @@ async function answer({ authorization, route, of = Routes, roles = ['operator'] 
     getClass: () => of,
     switchToHttp: () => ({ getRequest: () => request }),
   };
-  const guard = new BearerGuard(verifier as unknown as TokenVerifier, new Reflector());
+  const guard = new BearerGuard(verifier as unknown as TokenVerifier);
   try {
     const passed = await guard.canActivate(context as unknown as ExecutionContext);
     return passed && (request.caller === caller ? 'with its caller' : 'without a caller');

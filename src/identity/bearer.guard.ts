@@ -1,5 +1,4 @@
 import { Injectable, SetMetadata, createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { ROLES, hasRole, type Caller, type Role } from './caller.js';
 import { TokenVerifier } from './token-verifier.js';
@@ -20,6 +19,16 @@ interface AuthenticatedRequest {
   caller?: Caller;
 }
 
+/** Who may call a route: everybody, or who has one of these roles (no role: nobody). */
+export type Access = 'public' | readonly Role[];
+
+/** Who may call the route of a handler, as the guard reads it. */
+export function accessOf(handler: object, controller: object): Access {
+  if (Reflect.getMetadata(PUBLIC_KEY, handler) === true) return 'public';
+  const roles: unknown = Reflect.getMetadata(ROLES_KEY, handler) ?? Reflect.getMetadata(ROLES_KEY, controller);
+  return (roles as readonly Role[] | undefined) ?? [];
+}
+
 /** The verified caller of the request. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const { caller } = context.switchToHttp().getRequest<AuthenticatedRequest>();
@@ -30,22 +39,16 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
 /** Authenticates every request and holds it against the roles of its route. */
 @Injectable()
 export class BearerGuard implements CanActivate {
-  constructor(
-    private readonly verifier: TokenVerifier,
-    private readonly reflector: Reflector,
-  ) {}
+  constructor(private readonly verifier: TokenVerifier) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.reflector.get<boolean | undefined>(PUBLIC_KEY, context.getHandler()) === true) return true;
+    const access = accessOf(context.getHandler(), context.getClass());
+    if (access === 'public') return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const match = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(request.headers.authorization ?? '');
     if (match === null) throw new CountersignError('unauthenticated', 'a bearer token is required');
     const caller = await this.verifier.verify(match[1] as string);
-    const roles = this.reflector.getAllAndOverride<readonly Role[] | undefined>(ROLES_KEY, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
-    if (roles === undefined || !(hasRole(caller, ...roles) || isForEverybody(roles))) {
+    if (!hasRole(caller, ...access) && !isForEverybody(access)) {
       throw new CountersignError('not_authorized', 'the token has none of the roles this operation needs');
     }
     request.caller = caller;
@@ -54,4 +57,4 @@ export class BearerGuard implements CanActivate {
 }
 
 /** A route that every role may call decides for itself, and records whom it refuses. */
-const isForEverybody = (roles: readonly Role[]): boolean => ROLES.every((role) => roles.includes(role));
+export const isForEverybody = (roles: readonly Role[]): boolean => ROLES.every((role) => roles.includes(role));

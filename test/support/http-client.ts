@@ -4,6 +4,7 @@ import type { CommandRepresentation } from '../../src/client/contract/control.js
 import type { Problem } from '../../src/client/contract/problem.js';
 import type { ToolCallRepresentation } from '../../src/client/contract/tool-calls.js';
 import { ERRORS, type ErrorCode } from '../../src/domain/errors/error-codes.js';
+import { mustBeDocumented } from './documented-answers.js';
 import { until } from './until.js';
 
 export interface Answer<B = unknown> {
@@ -28,7 +29,7 @@ export interface ProposalExtras extends Extras {
 
 let keys = 0;
 
-/** One person's or agent's view of the proxy. Every answer is kept in `transcript`. */
+/** One person's or agent's view of the proxy. Every answer is kept in `transcript` and must be as the API document says. */
 export class Client {
   constructor(
     private readonly url: () => string,
@@ -50,6 +51,15 @@ export class Client {
     });
     const text = await response.text();
     this.transcript.push([...response.headers].join('\n'), text);
+    const sent = extras.raw === undefined ? body : undefined;
+    await mustBeDocumented(this.url(), {
+      method,
+      path,
+      sent,
+      status: response.status,
+      headers: response.headers,
+      text,
+    });
     return { status: response.status, headers: response.headers, text, body: parsed(text) as B };
   }
 

@@ -1,51 +1,55 @@
 import { z } from 'zod';
-import { commandId, consentDigest, id, words } from './fields.js';
+import { commandId, consentDigest, id, instant, links, reason, verdict } from './fields.js';
 
-const pauseTarget = z.union([
-  z.literal('all'),
-  z.literal('tenant'),
-  z.strictObject({ principal: z.string().min(1).max(256) }),
-  z.strictObject({ capability: z.string().min(1).max(64) }),
-]);
+const pauseTarget = z
+  .union([
+    z.literal('all'),
+    z.literal('tenant'),
+    z.strictObject({ principal: z.string().min(1).max(256) }),
+    z.strictObject({ capability: z.string().min(1).max(64) }),
+  ])
+  .meta({ id: 'PauseTarget' });
 export type PauseTarget = z.infer<typeof pauseTarget>;
 
-export const controlBody = z.discriminatedUnion('type', [
-  z.strictObject({
-    commandId,
-    type: z.literal('resume'),
-    target: z.strictObject({ approvalId: id }),
-    decision: z.enum(['allow', 'deny']),
-    digest: consentDigest,
-    reason: words.optional(),
-  }),
-  z.strictObject({ commandId, type: z.literal('resume_authorized'), reason: words.optional() }),
-  z.strictObject({
-    commandId,
-    type: z.literal('cancel'),
-    target: z.strictObject({ toolCallId: id }),
-    reason: words.optional(),
-  }),
-  z.strictObject({
-    commandId,
-    type: z.literal('retry'),
-    target: z.strictObject({ toolCallId: id }),
-    reason: words.optional(),
-  }),
-  z.strictObject({ commandId, type: z.literal('pause'), target: pauseTarget, reason: words.optional() }),
-  z.strictObject({ commandId, type: z.literal('unpause'), target: pauseTarget, reason: words.optional() }),
-  z.strictObject({ commandId, type: z.literal('reload'), target: z.literal('policies'), reason: words.optional() }),
-]);
+export const controlBody = z
+  .discriminatedUnion('type', [
+    z.strictObject({
+      commandId,
+      type: z.literal('resume'),
+      target: z.strictObject({ approvalId: id }),
+      decision: verdict,
+      digest: consentDigest,
+      reason,
+    }),
+    z.strictObject({ commandId, type: z.literal('resume_authorized'), reason }),
+    z.strictObject({ commandId, type: z.literal('cancel'), target: z.strictObject({ toolCallId: id }), reason }),
+    z.strictObject({ commandId, type: z.literal('retry'), target: z.strictObject({ toolCallId: id }), reason }),
+    z.strictObject({ commandId, type: z.literal('pause'), target: pauseTarget, reason }),
+    z.strictObject({ commandId, type: z.literal('unpause'), target: pauseTarget, reason }),
+    z.strictObject({ commandId, type: z.literal('reload'), target: z.literal('policies'), reason }),
+  ])
+  .meta({ id: 'ControlCommand' });
 export type ControlBody = z.infer<typeof controlBody>;
 
-export const commandRepresentation = z.strictObject({
-  commandId: z.string(),
-  type: z.string(),
-  status: z.enum(['accepted', 'rejected']),
-  code: z.string().nullable(),
-  message: z.string().nullable(),
-  receivedAt: z.string(),
-  /** Events the command caused, its own first. */
-  eventIds: z.array(z.string()),
-  links: z.record(z.string(), z.string()),
-});
+/** An answer that claims nothing: the command is recorded, and `self` is where to ask what became of it. */
+export const acceptedCommand = z
+  .strictObject({ commandId: z.string(), status: z.literal('accepted'), links: z.strictObject({ self: z.string() }) })
+  .meta({
+    id: 'AcceptedCommand',
+    description: 'Claims nothing: the command is recorded, and `links.self` is where to ask what became of it.',
+  });
+export type AcceptedCommand = z.infer<typeof acceptedCommand>;
+
+export const commandRepresentation = z
+  .strictObject({
+    commandId: z.string(),
+    type: z.string(),
+    status: z.enum(['accepted', 'rejected']),
+    code: z.string().nullable().describe('Why it was rejected: an error code.'),
+    message: z.string().nullable(),
+    receivedAt: instant,
+    eventIds: z.array(z.string()).describe('Events the command caused, its own first.'),
+    links,
+  })
+  .meta({ id: 'Command' });
 export type CommandRepresentation = z.infer<typeof commandRepresentation>;

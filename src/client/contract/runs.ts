@@ -1,16 +1,17 @@
 import { z } from 'zod';
-import { id } from './fields.js';
+import { id, instant, links, requester } from './fields.js';
 
-export const runRepresentation = z.strictObject({
-  runId: id,
-  /** The stored status, or the wait that its open calls and approvals show. */
-  status: z.string(),
-  implicit: z.boolean(),
-  label: z.string().nullable(),
-  principal: z.strictObject({ sub: z.string(), act: z.string().nullable() }),
-  openCalls: z.int(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  links: z.record(z.string(), z.string()),
-});
+export const runRepresentation = z
+  .strictObject({
+    runId: id,
+    status: z.string().describe('The stored status, or the wait that its open calls and approvals show.'),
+    implicit: z.boolean(),
+    label: z.string().nullable().describe('The `Run-Id` header it was made by.'),
+    principal: requester,
+    openCalls: z.int(),
+    createdAt: instant,
+    updatedAt: instant,
+    links,
+  })
+  .meta({ id: 'Run' });
 export type RunRepresentation = z.infer<typeof runRepresentation>;

@@ -1,0 +1,12 @@
+/** The groups of the API document, in its order. */
+export const TAGS = {
+  'Tool calls': 'Propose an effect, see what became of it, settle what nobody can know.',
+  Approvals: 'Questions to people, and their answers.',
+  Control: 'Commands: resume, cancel, retry, pause, reload. Each is recorded, also when it is refused.',
+  Runs: 'What the calls of one task belong to.',
+  Capabilities: 'What agents may propose.',
+  Events: 'Every governed fact, in commit order.',
+  Installation: 'The process itself and this document.',
+} as const;
+
+export type Tag = keyof typeof TAGS;
