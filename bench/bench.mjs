@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { runClosedLoop, rounded } from './closed-loop.mjs';
 import { GatedAnswers, lookUp, runGated } from './gated-load.mjs';
 import { cpuMs, memoryMiB, watchMemory } from './process-figures.mjs';
-import { TOOL_KEY, eventLoopFigures, installation, startTool } from './processes.mjs';
+import { TOOL_KEY, WITH_PROBE, eventLoopFigures, installation, startTool } from './processes.mjs';
 import { readRecorded } from './recorded.mjs';
 import { jsonLine, printTable } from './report.mjs';
 import { canTrace, countSyncs } from './sync-trace.mjs';
@@ -111,8 +111,8 @@ function mustBeOk(status, text) {
  */
 async function measureGated(place, direct) {
   if (profileDir !== null) mkdirSync(profileDir, { recursive: true });
-  const nodeArgs = profileDir === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
-  const proxy = await place.start({ nodeArgs });
+  const profiling = profileDir === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
+  const proxy = await place.start({ nodeArgs: [...WITH_PROBE, ...profiling] });
   try {
     const measured = await measureLevels(place, proxy, direct);
     return { ...measured, exitCode: await proxy.kill('SIGTERM') };

@@ -11,17 +11,18 @@ const POLICIES_PER_OTHER = 10;
 
 /**
  * @param {string} dir is created
+ * @param {string} [from] folder with the gated capability and the ten policies of its shard
  * @returns {{ capabilitiesDir: string, policiesDir: string, capabilities: number, policies: number }}
  */
-export function writeDefinitions(dir) {
+export function writeDefinitions(dir, from = HERE) {
   const capabilitiesDir = join(dir, 'capabilities');
   const policiesDir = join(dir, 'policies');
-  for (const [from, to] of /** @type {const} */ ([
+  for (const [folder, to] of /** @type {const} */ ([
     ['capabilities', capabilitiesDir],
     ['policies', policiesDir],
   ])) {
     mkdirSync(to, { recursive: true });
-    cpSync(join(HERE, from), to, { recursive: true });
+    cpSync(join(from, folder), to, { recursive: true });
   }
   for (let index = 1; index <= OTHER_CAPABILITIES; index += 1) {
     const name = `other.action_${String(index).padStart(2, '0')}`;

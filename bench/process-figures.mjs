@@ -1,5 +1,5 @@
 /** What the operating system tells about one process. Linux only: it reads /proc. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 
 /** USER_HZ, which Linux fixes at 100 for every program that reads /proc. */
 const TICKS_PER_SECOND = 100;
@@ -36,8 +36,22 @@ export function watchMemory(pid) {
   };
 }
 
-/** Processes a process has started. @param {number} pid @returns {number[]} */
-export function childrenOf(pid) {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+/**
+ * A process and all that came from it and still lives. One that ends meanwhile is left out.
+ * @param {number} pid
+ * @returns {number[]}
+ */
+export function treeOf(pid) {
+  try {
+    const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) => childrenOfThread(pid, thread));
+    return [pid, ...children.flatMap(treeOf)];
+  } catch {
+    return [];
+  }
+}
+
+/** @param {number} pid @param {number | string} thread @returns {number[]} */
+function childrenOfThread(pid, thread) {
+  const text = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim();
   return text === '' ? [] : text.split(' ').map(Number);
 }

@@ -11,6 +11,9 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PROBE = new URL('./event-loop-probe.mjs', import.meta.url).href;
 const FIGURES_TIMEOUT_MS = 10_000;
 
+/** Arguments for node that let `eventLoopFigures` ask the proxy. */
+export const WITH_PROBE = ['--import', PROBE];
+
 export const TOOL_KEY = 'bench-tool-key';
 
 /** @typedef {{ executions: number, keys: number, repeatedKeys: number }} ToolCounts */
@@ -36,9 +39,10 @@ export async function startTool() {
  * One installation in a folder: definitions, keys, data. It can be started several times, one after the other.
  * @param {string} dir
  * @param {string} toolUrl
+ * @param {{ definitionsFrom?: string, env?: Record<string, string> }} [more] what differs from the ordinary bench
  */
-export async function installation(dir, toolUrl) {
-  const definitions = writeDefinitions(dir);
+export async function installation(dir, toolUrl, more = {}) {
+  const definitions = writeDefinitions(dir, more.definitionsFrom);
   const keys = await signingKeys(join(dir, 'keys'));
   const dataDir = join(dir, 'data');
   const figuresFile = join(dir, 'event-loop.json');
@@ -52,17 +56,21 @@ export async function installation(dir, toolUrl) {
     COUNTERSIGN_POLICY__DIR: definitions.policiesDir,
     COUNTERSIGN_UPSTREAMS: JSON.stringify({ bank: toolUrl }),
     COUNTERSIGN_HTTP__PORT: '0',
+    ...more.env,
   };
   const database = join(dataDir, 'countersign.sqlite');
   return {
     definitions,
     database,
     figuresFile,
+    dataDir,
     token: await keys.token(PEOPLE.harness),
+    /** @param {import('../examples/refunds/stack.mjs').Person} person */
+    tokenOf: (person) => keys.token(person),
     databaseBytes: () => sizeOf(database) + sizeOf(`${database}-wal`),
     /** @param {{ nodeArgs?: string[], command?: string[] }} [options] */
-    start: ({ nodeArgs = [], command = [] } = {}) =>
-      startProxy({ env, config: join(HERE, 'countersign.yaml'), nodeArgs: ['--import', PROBE, ...nodeArgs], command }),
+    start: ({ nodeArgs = WITH_PROBE, command = [] } = {}) =>
+      startProxy({ env, config: join(HERE, 'countersign.yaml'), nodeArgs, command }),
   };
 }
 

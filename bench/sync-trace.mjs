@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatedAnswers, runGated } from './gated-load.mjs';
 import { installation } from './processes.mjs';
-import { childrenOf } from './process-figures.mjs';
+import { treeOf } from './process-figures.mjs';
 import { readRecorded } from './recorded.mjs';
 
 const CONNECTIONS = 64;
@@ -33,7 +33,7 @@ export async function countSyncs(dir, toolUrl, calls) {
   const trace = join(dir, 'trace.txt');
   const command = ['strace', '-f', '--seccomp-bpf', '-y', '-ttt', '-e', 'trace=fsync,fdatasync', '-o', trace];
   const proxy = await traced.start({ command });
-  const [pid] = childrenOf(proxy.pid);
+  const [, pid] = treeOf(proxy.pid);
   if (pid === undefined) throw new Error('strace has not started the proxy');
   const answers = new GatedAnswers();
   const from = Date.now();
