@@ -46,8 +46,8 @@ export async function runClosedLoop({ url, connections, calls, request, answered
   };
 }
 
-/** @param {Float64Array} sorted @param {number} part */
-const quantile = (sorted, part) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
+/** @param {ArrayLike<number>} sorted @param {number} part */
+export const quantile = (sorted, part) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
 
 /** @param {number} value @param {number} digits */
 export const rounded = (value, digits) => Number(value.toFixed(digits));

@@ -11,10 +11,11 @@ const POLICIES_PER_OTHER = 10;
 
 /**
  * @param {string} dir is created
- * @param {string} [from] folder with the gated capability and the ten policies of its shard
+ * @param {{ from?: string | undefined, others?: number | undefined }} [more] `from`: folder with the gated capability and the ten policies of its
+ *   shard; `others`: capabilities beside it
  * @returns {{ capabilitiesDir: string, policiesDir: string, capabilities: number, policies: number }}
  */
-export function writeDefinitions(dir, from = HERE) {
+export function writeDefinitions(dir, { from = HERE, others = OTHER_CAPABILITIES } = {}) {
   const capabilitiesDir = join(dir, 'capabilities');
   const policiesDir = join(dir, 'policies');
   for (const [folder, to] of /** @type {const} */ ([
@@ -24,7 +25,7 @@ export function writeDefinitions(dir, from = HERE) {
     mkdirSync(to, { recursive: true });
     cpSync(join(from, folder), to, { recursive: true });
   }
-  for (let index = 1; index <= OTHER_CAPABILITIES; index += 1) {
+  for (let index = 1; index <= others; index += 1) {
     const name = `other.action_${String(index).padStart(2, '0')}`;
     writeFileSync(join(capabilitiesDir, `${name}.yaml`), manifestOf(name));
     writeFileSync(join(policiesDir, `${name}.cedar`), policiesOf(name));
@@ -32,8 +33,8 @@ export function writeDefinitions(dir, from = HERE) {
   return {
     capabilitiesDir,
     policiesDir,
-    capabilities: 1 + OTHER_CAPABILITIES,
-    policies: 10 + OTHER_CAPABILITIES * POLICIES_PER_OTHER,
+    capabilities: 1 + others,
+    policies: 10 + others * POLICIES_PER_OTHER,
   };
 }
 

@@ -39,14 +39,14 @@ function readCall(text) {
 
 /**
  * @param {GatedAnswers} answers
- * @param {{ url: string, token: string, series: string, connections: number, calls: number }} load
+ * @param {{ url: string, token: string, series: string, connections: number, calls: number, run?: string }} load
  */
-export function runGated(answers, { url, token, series, connections, calls }) {
+export function runGated(answers, { url, token, series, connections, calls, run = 'bench' }) {
   return runClosedLoop({
     url,
     connections,
     calls,
-    request: gatedRequests(token, series),
+    request: gatedRequests(token, series, { run }),
     answered: (status, text) => answers.take(status, text),
   });
 }

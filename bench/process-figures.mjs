@@ -20,20 +20,30 @@ export function memoryMiB(pid, name) {
 }
 
 /**
- * Watches the resident set until `stop`, which tells the highest value seen.
+ * Watches the resident set until `stop`, which tells its highest value and all values in the order of time.
  * @param {number} pid
  */
 export function watchMemory(pid) {
-  let maxMiB = memoryMiB(pid, 'VmRSS');
-  const timer = setInterval(() => {
-    maxMiB = Math.max(maxMiB, memoryMiB(pid, 'VmRSS'));
-  }, SAMPLE_INTERVAL_MS);
+  const samplesMiB = [memoryMiB(pid, 'VmRSS')];
+  const timer = setInterval(() => samplesMiB.push(memoryMiB(pid, 'VmRSS')), SAMPLE_INTERVAL_MS);
   return {
     stop: () => {
       clearInterval(timer);
-      return Math.max(maxMiB, memoryMiB(pid, 'VmRSS'));
+      samplesMiB.push(memoryMiB(pid, 'VmRSS'));
+      return { maxMiB: Math.max(...samplesMiB), samplesMiB };
     },
   };
+}
+
+/**
+ * Means of the first and of the last third: equal when nothing grows.
+ * @param {readonly number[]} samples
+ * @returns {{ firstThird: number, lastThird: number }}
+ */
+export function thirdsOf(samples) {
+  const third = Math.max(1, Math.floor(samples.length / 3));
+  const mean = (/** @type {readonly number[]} */ part) => part.reduce((sum, value) => sum + value, 0) / part.length;
+  return { firstThird: mean(samples.slice(0, third)), lastThird: mean(samples.slice(-third)) };
 }
 
 /**

@@ -17,9 +17,9 @@ export const WITH_PROBE = ['--import', PROBE];
 export const TOOL_KEY = 'bench-tool-key';
 
 /** @typedef {{ executions: number, keys: number, repeatedKeys: number }} ToolCounts */
+/** @typedef {{ received: number, at: Record<string, string> }} Arrivals */
 /** @typedef {{ sequence: number, lagP99Ms: number, lagMaxMs: number, utilization: number }} EventLoopFigures */
 
-/** @returns {Promise<{ url: string, counts: () => Promise<ToolCounts>, forget: () => Promise<void>, stop: () => void }>} */
 export async function startTool() {
   const child = spawn(process.execPath, [join(HERE, 'tool.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
   /** @type {string} */
@@ -31,18 +31,24 @@ export async function startTool() {
     url,
     counts: async () => /** @type {ToolCounts} */ (await (await fetch(`${url}/counts`)).json()),
     forget: async () => void (await fetch(`${url}/counts`, { method: 'DELETE' })),
+    /** @param {number} ms */
+    delay: async (ms) => void (await fetch(`${url}/delay?ms=${ms}`, { method: 'PUT' })),
+    watchArrivals: async () => void (await fetch(`${url}/arrivals`, { method: 'PUT' })),
+    arrivals: async () => /** @type {Arrivals} */ (await (await fetch(`${url}/arrivals`)).json()),
     stop: () => void child.kill('SIGTERM'),
   };
 }
+
+/** @typedef {Awaited<ReturnType<typeof startTool>>} Tool */
 
 /**
  * One installation in a folder: definitions, keys, data. It can be started several times, one after the other.
  * @param {string} dir
  * @param {string} toolUrl
- * @param {{ definitionsFrom?: string, env?: Record<string, string> }} [more] what differs from the ordinary bench
+ * @param {{ from?: string, others?: number | undefined, env?: Record<string, string> }} [more] what differs from the ordinary bench
  */
 export async function installation(dir, toolUrl, more = {}) {
-  const definitions = writeDefinitions(dir, more.definitionsFrom);
+  const definitions = writeDefinitions(dir, more);
   const keys = await signingKeys(join(dir, 'keys'));
   const dataDir = join(dir, 'data');
   const figuresFile = join(dir, 'event-loop.json');

@@ -14,34 +14,68 @@ import Database from 'better-sqlite3';
  * @property {Record<string, number>} otherEvents events that belong to no call, by type
  */
 
-/** @param {string} file @returns {Recorded} */
-export function readRecorded(file) {
+const RECENT = `WITH recent AS (
+  SELECT events.* FROM positions CROSS JOIN events USING (event_id) WHERE positions.idx >= @from
+) `;
+
+/** The position that the next event of a stopped proxy gets. @param {string} file @returns {number} */
+export function headOf(file) {
+  const database = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    const { last } = /** @type {{ last: number | null }} */ (
+      database.prepare('SELECT max(idx) AS last FROM positions').get()
+    );
+    return last === null ? 0 : last + 1;
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * @param {string} file
+ * @param {number} [from] the first position that counts; what was there before is left out
+ * @returns {Recorded}
+ */
+export function readRecorded(file, from = 0) {
   const database = new Database(file, { readonly: true, fileMustExist: true });
   try {
     /** @param {string} sql @returns {any} */
-    const one = (sql) => database.prepare(sql).get();
+    const one = (sql) => database.prepare(RECENT + sql).get({ from });
     /** @param {string} sql @returns {Record<string, number>} */
-    const counted = (sql) => Object.fromEntries(/** @type {[string, number][]} */ (database.prepare(sql).raw().all()));
-    const { leaves, last } = one('SELECT count(*) AS leaves, max(idx) AS last FROM positions');
-    const { paired } = one('SELECT count(*) AS paired FROM positions JOIN events USING (event_id)');
-    const { events } = one('SELECT count(*) AS events FROM events');
+    const counted = (sql) =>
+      Object.fromEntries(
+        /** @type {[string, number][]} */ (
+          database
+            .prepare(RECENT + sql)
+            .raw()
+            .all({ from })
+        ),
+      );
+    const { leaves, last } = one('SELECT count(*) AS leaves, max(idx) AS last FROM positions WHERE idx >= @from');
+    const { paired } = one('SELECT count(*) AS paired FROM recent');
+    const [events, positions] = ['events', 'positions'].map((table) =>
+      database.prepare(`SELECT count(*) FROM ${table}`).pluck().get(),
+    );
     const { calls, fewest, most } = one(
       `SELECT count(*) AS calls, min(n) AS fewest, max(n) AS most
-       FROM (SELECT count(*) AS n FROM events WHERE stream_kind = 'call' GROUP BY stream_id)`,
+       FROM (SELECT count(*) AS n FROM recent WHERE stream_kind = 'call' GROUP BY stream_id)`,
     );
     const { callEvents, units } = one(
-      `SELECT count(*) AS callEvents, count(DISTINCT unit_id) AS units FROM events WHERE stream_kind = 'call'`,
+      `SELECT count(*) AS callEvents, count(DISTINCT unit_id) AS units FROM recent WHERE stream_kind = 'call'`,
     );
     return {
       leaves,
-      dense: last + 1 === leaves && paired === leaves && events === leaves,
+      dense: (last ?? from - 1) + 1 - from === leaves && paired === leaves && events === positions,
       calls,
       fewestEvents: fewest ?? 0,
       mostEvents: most ?? 0,
       callEvents,
       callUnits: units,
-      statuses: counted('SELECT status, count(*) FROM tool_calls GROUP BY status'),
-      otherEvents: counted(`SELECT event_type, count(*) FROM events WHERE stream_kind <> 'call' GROUP BY event_type`),
+      statuses: counted(
+        `SELECT status, count(*) FROM tool_calls
+         WHERE @from = 0 OR tool_call_id IN (SELECT stream_id FROM recent WHERE stream_kind = 'call') GROUP BY status`,
+      ),
+      otherEvents: counted(`SELECT event_type, count(*) FROM recent WHERE stream_kind <> 'call' GROUP BY event_type`),
     };
   } finally {
     database.close();

@@ -25,11 +25,11 @@ export function canTrace() {
  * the load runs, checkpoints included; `unitsPerFlush` divides the units of all calls by the log's syncs of the one thread that writes.
  * @param {string} dir
  * @param {string} toolUrl
- * @param {number} calls
+ * @param {{ calls: number, others?: number | undefined }} plan
  * @returns {Promise<SyncFigures>}
  */
-export async function countSyncs(dir, toolUrl, calls) {
-  const traced = await installation(dir, toolUrl);
+export async function countSyncs(dir, toolUrl, { calls, others }) {
+  const traced = await installation(dir, toolUrl, { others });
   const trace = join(dir, 'trace.txt');
   const command = ['strace', '-f', '--seccomp-bpf', '-y', '-ttt', '-e', 'trace=fsync,fdatasync', '-o', trace];
   const proxy = await traced.start({ command });

@@ -6,6 +6,9 @@
  *   GET  /v1/transfers?idempotencyKey=KEY   look up
  *   GET  /counts                            {executions, keys, repeatedKeys}
  *   DELETE /counts                          forget everything
+ *   PUT  /delay?ms=N                        from now on wait so long between receiving and carrying out, whether the caller is still there or not
+ *   GET  /arrivals                          {received, at}: how many requests came, and when each of them, by its reference, in nanoseconds of
+ *                                           the machine's monotonic clock; empty unless it was asked for with PUT /arrivals
  */
 import { createServer } from 'node:http';
 
@@ -13,6 +16,10 @@ import { createServer } from 'node:http';
 const executionsByKey = new Map();
 let executions = 0;
 let repeatedKeys = 0;
+let received = 0;
+let delayMs = 0;
+/** @type {Map<string, string> | null} */
+let arrivals = null;
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -43,9 +50,12 @@ function receive(request, response) {
   request.setEncoding('utf8');
   request.on('data', (chunk) => (text += chunk));
   request.on('end', () => {
-    const { amountMinor } = /** @type {{ amountMinor?: unknown }} */ (JSON.parse(text));
+    const { amountMinor, reference } = /** @type {{ amountMinor?: unknown, reference?: unknown }} */ (JSON.parse(text));
     if (typeof amountMinor !== 'number') return answer(response, 400, '{"error":"no amountMinor"}');
-    return answer(response, 200, carryOut(key));
+    received += 1;
+    arrivals?.set(String(reference), String(process.hrtime.bigint()));
+    if (delayMs === 0) return answer(response, 200, carryOut(key));
+    setTimeout(() => answer(response, 200, carryOut(key)), delayMs);
   });
 }
 
@@ -59,11 +69,24 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
   const { method, url = '/' } = request;
   if (method === 'POST' && url === '/v1/transfers') return receive(request, response);
   if (method === 'GET' && url.startsWith('/v1/transfers?')) return answer(response, 200, lookUp(url));
+  if (method === 'GET' && url === '/arrivals') {
+    return answer(response, 200, JSON.stringify({ received, at: Object.fromEntries(arrivals ?? []) }));
+  }
+  if (method === 'PUT' && url === '/arrivals') {
+    arrivals = new Map();
+    return answer(response, 200, '{}');
+  }
+  if (method === 'PUT' && url.startsWith('/delay?ms=')) {
+    delayMs = Number(url.slice('/delay?ms='.length));
+    return answer(response, 200, JSON.stringify({ delayMs }));
+  }
   if (url !== '/counts') return answer(response, 404, '{"error":"not found"}');
   if (method === 'DELETE') {
     executionsByKey.clear();
     executions = 0;
     repeatedKeys = 0;
+    received = 0;
+    arrivals = null;
   }
   return answer(response, 200, JSON.stringify({ executions, keys: executionsByKey.size, repeatedKeys }));
 });

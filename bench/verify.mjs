@@ -1,5 +1,7 @@
 /** Holds what the answers, the tool and the ledger say about the same calls against each other. */
 
+import { SINK_LAG_MS_MAX } from './sink-file.mjs';
+
 /** Proposed, decided, authorized, dispatching, dispatched, accepted, completed: what one allowed call leaves behind. */
 const EVENTS_PER_CALL = 7;
 
@@ -40,6 +42,19 @@ export function differences({ calls, answers, tool, before, after, exitCode }) {
   same('events of no call', JSON.stringify(sorted(after.otherEvents)), JSON.stringify(sorted(constants)));
   const others = Object.values(constants).reduce((sum, count) => sum + count, 0);
   same('leaves', after.leaves, calls * EVENTS_PER_CALL + others);
+  return problems;
+}
+
+/**
+ * @param {{ lines: number, distinct: number, leaves: number, lagMs: number }} sink what its file holds, beside the leaves of the ledger
+ * @returns {string[]} what differs
+ */
+export function sinkDifferences({ lines, distinct, leaves, lagMs }) {
+  const problems = [];
+  if (lines !== leaves) problems.push(`lines of the sink: ${lines}, expected ${leaves}`);
+  if (distinct !== leaves) problems.push(`distinct events of the sink: ${distinct}, expected ${leaves}`);
+  if (lagMs > SINK_LAG_MS_MAX)
+    problems.push(`the sink was ${lagMs.toFixed(0)} ms behind, allowed are ${SINK_LAG_MS_MAX}`);
   return problems;
 }
 

@@ -3,10 +3,14 @@
 /** Of the length that the peers' request has, so that rates can be laid side by side. */
 const MEMO = 'x'.repeat(300);
 
-/** @param {string} name unique per call */
-const transfer = (name) => ({
+const AMOUNT_MINOR = 4200;
+/** Above what the policies let an agent send without a lead. */
+export const ASKS_AMOUNT_MINOR = 60_000;
+
+/** @param {string} name unique per call @param {number} [amountMinor] */
+const transfer = (name, amountMinor = AMOUNT_MINOR) => ({
   accountId: `account-${name}`,
-  amountMinor: 4200,
+  amountMinor,
   currency: 'EUR',
   beneficiary: { name: 'Mara Example', country: 'NL' },
   reference: `invoice ${name}`,
@@ -29,21 +33,31 @@ export function directRequests(toolKey, series) {
 }
 
 /**
+ * @typedef {object} GatedWork
+ * @property {string} [run] label of the run; one for all, so that the number of events that belong to no call does not depend on the date
+ * @property {number} [amountMinor]
+ * @property {number} [waitSeconds] how long an answer may wait for the end of its call
+ */
+
+/**
  * @param {string} token
  * @param {string} series
+ * @param {GatedWork} [work]
  * @returns {(index: number) => import('./closed-loop.mjs').LoopRequest}
  */
-export function gatedRequests(token, series) {
+export function gatedRequests(token, series, { run = 'bench', amountMinor, waitSeconds = 20 } = {}) {
   const fixed = {
     authorization: `Bearer ${token}`,
     'content-type': 'application/json',
-    prefer: 'wait=20',
-    // One labelled run for all, so that the number of events that belong to no call does not depend on the date.
-    'run-id': 'bench',
+    ...(waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {}),
+    'run-id': run,
   };
   return (index) => ({
     path: '/v1/tool-calls',
     headers: { ...fixed, 'idempotency-key': `${series}-${index}` },
-    body: JSON.stringify({ capability: 'transfer.create', arguments: transfer(`${series}-${index}`) }),
+    body: JSON.stringify({ capability: 'transfer.create', arguments: transfer(`${series}-${index}`, amountMinor) }),
   });
 }
+
+/** What the tool is asked by call `index` of a series, to find it again there. @param {string} series @param {number} index */
+export const referenceOf = (series, index) => transfer(`${series}-${index}`).reference;

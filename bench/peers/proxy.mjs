@@ -12,7 +12,7 @@ const EVENTS_PER_CALL = 7;
  * @returns {Promise<import('./services.mjs').Candidate & { check: (executions: number) => Promise<string[]> }>}
  */
 export async function startCountersign(dir, toolUrl) {
-  const place = await installation(dir, toolUrl, { definitionsFrom: PEERS_DIR });
+  const place = await installation(dir, toolUrl, { from: PEERS_DIR });
   const proxy = await place.start({ nodeArgs: [] });
   const { capabilities, policies } = place.definitions;
   const stop = () => proxy.kill('SIGTERM');

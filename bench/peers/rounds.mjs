@@ -9,16 +9,7 @@ const SETTLED_MS = 1500;
 const SETTLE_TIMEOUT_MS = 30_000;
 
 /**
- * @typedef {object} Shot one candidate under load once
- * @property {string} name
- * @property {number} connections
- * @property {number} round
- * @property {number} rate answers per second
- * @property {number} p50Ms
- * @property {number} p99Ms
- * @property {number} cpuMsPerCall user and system time of all its processes
- * @property {number} requests
- * @property {number} executions at the tool, in this shot
+ * @typedef {import('../ratios.mjs').Shot & { executions: number }} Shot with what the tool carried out meanwhile
  */
 
 export class Rounds {

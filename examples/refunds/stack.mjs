@@ -13,7 +13,7 @@ import { SignJWT, exportJWK, generateKeyPair, importJWK } from 'jose';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 90_000;
 
 export const ISSUER = 'https://issuer.example.test';
 export const AUDIENCE = 'countersign';

@@ -1,6 +1,16 @@
-/** From shots to medians: of each candidate's figures, and of the proxy's ratio to each other candidate within the same round. */
+/** From shots to medians: of each candidate's figures, and of the ratio of two candidates within the same round. */
 
-/** @typedef {import('./rounds.mjs').Shot} Shot */
+/**
+ * @typedef {object} Shot one candidate under load once
+ * @property {string} name
+ * @property {number} connections
+ * @property {number} round
+ * @property {number} rate answers per second
+ * @property {number} p50Ms
+ * @property {number} p99Ms
+ * @property {number} cpuMsPerCall user and system time of all its processes
+ * @property {number} requests
+ */
 
 /** @param {readonly number[]} values @returns {number} */
 export function median(values) {
@@ -27,7 +37,7 @@ export function medianOf(shots, name, connections) {
 }
 
 /**
- * Above 1 the first is better: more answers per second, or a shorter wait.
+ * Above 1 the first is better: more answers per second, a shorter wait, or less work of the processors.
  * @param {readonly Shot[]} shots
  * @param {string} first
  * @param {string} second
@@ -46,6 +56,7 @@ export function ratioOf(shots, first, second, connections) {
   return {
     rate: three(median(pairs.map(({ one, other }) => one.rate / other.rate))),
     p50: three(median(pairs.map(({ one, other }) => other.p50Ms / one.p50Ms))),
+    cpu: three(median(pairs.map(({ one, other }) => other.cpuMsPerCall / one.cpuMsPerCall))),
   };
 }
 
