@@ -115,7 +115,7 @@ export class DocumentedAnswers {
   /** What the server took, the document must allow. */
   private requestFindings({ pointer, operation }: Found, sent: unknown, query: readonly string[]): string[] {
     const names = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query').map(({ name }) => name);
-    const unknown = operation.parameters === undefined ? [] : query.filter((name) => !names.includes(name));
+    const unknown = names.length === 0 ? [] : query.filter((name) => !names.includes(name));
     return [
       ...unknown.map((name) => `query parameter ${name} was taken`),
       ...(operation.requestBody === undefined || sent === undefined
@@ -127,7 +127,7 @@ export class DocumentedAnswers {
   private validate(pointer: string, value: unknown): string[] {
     const $ref = `document#${pointer.replaceAll('{', '%7B').replaceAll('}', '%7D')}`;
     const validator = (this.ajv.getSchema($ref) ?? this.ajv.compile({ $ref })) as ValidateFunction;
-    if (validator(value) === true) return [];
+    if (validator(value)) return [];
     return (validator.errors ?? []).map(({ instancePath, message }) => `${instancePath || '(all)'} ${message ?? ''}`);
   }
 }

@@ -47,11 +47,11 @@ export const BROWSER_PAGE = `<!doctype html>
 </html>
 `;
 
-/** No script but these files, and nothing from or to another host. The package sets styles from its script. */
+/** No script but these files, and nothing from or to another host. */
 export const BROWSER_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
+  "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",

@@ -85,9 +85,10 @@ export function resolve(document: OpenApiDocument, ref: string): Json {
 
 /** Codes of errors that the document knows in another way than the list of errors does. */
 export function codeFindings(document: OpenApiDocument): string[] {
-  const { code } = document.components.schemas['Problem']?.['properties'] as { code: { enum?: readonly string[] } };
+  const properties = resolve(document, 'Problem')['properties'] as { code: { enum?: readonly string[] } };
   const codes = Object.keys(ERRORS).sort();
-  const found = JSON.stringify([...(code.enum ?? [])].sort()) === JSON.stringify(codes) ? [] : ['other codes exist'];
+  const found =
+    JSON.stringify([...(properties.code.enum ?? [])].sort()) === JSON.stringify(codes) ? [] : ['other codes exist'];
   for (const [name, { responses }] of documented(document)) {
     for (const [status, response] of Object.entries(responses)) {
       for (const each of response['x-codes'] ?? []) {

@@ -10,7 +10,7 @@ import { missingBounds } from './bounds.js';
 import { codeFindings, disagreements, documented, openObjects, resolve } from './document-findings.js';
 import { registeredRoutes } from './registered-routes.js';
 
-type Changeable = Record<string, Record<string, Record<string, Record<string, unknown>>>>;
+type Changeable = Record<string, unknown>;
 
 const EDITION = { version: '1.2.3', publicUrl: 'https://proxy.example/base/' };
 const routes = routesOf(CONTROLLERS);
@@ -22,10 +22,25 @@ beforeAll(async () => {
 });
 
 /** The document after somebody has changed it. */
-function changed(change: (document: Changeable) => void): OpenApiDocument {
+function changed(change: (document: Changeable) => unknown): OpenApiDocument {
   const copy = structuredClone(document) as unknown as Changeable;
   change(copy);
   return copy as unknown as OpenApiDocument;
+}
+
+/** What lies there; a path that leads nowhere would make a change that is none. */
+function at(document: Changeable, ...path: readonly (string | number)[]): Changeable {
+  let here: unknown = document;
+  for (const key of path) here = (here as Record<string | number, unknown>)[key];
+  if (typeof here !== 'object' || here === null) throw new Error(`nothing at ${path.join('/')}`);
+  return here as Changeable;
+}
+
+function sources(): { readonly file: string; readonly text: string }[] {
+  const folder = fileURLToPath(new URL('../../../src/', import.meta.url));
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+    .map((file) => ({ file, text: readFileSync(folder + file, 'utf8') }));
 }
 
 const lint = async (source: OpenApiDocument) => {
@@ -50,13 +65,21 @@ describe('the API document', () => {
   });
 
   it('is complete because nothing but controllers makes routes', () => {
-    const folder = fileURLToPath(new URL('../../../src/', import.meta.url));
-    const makers = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
-      .filter((file) =>
-        /\.route\(|\.(get|post|put|patch|delete|all)\(\s*['"`]\//.test(readFileSync(folder + file, 'utf8')),
+    const makers = sources().filter(({ text }) => /\.route\(|\.(get|post|put|patch|delete|all)\(\s*['"`]\//.test(text));
+    expect(makers.map(({ file }) => file)).toEqual([]);
+  });
+
+  it('is true because handlers read bodies, queries and headers by what their operation declares', () => {
+    const others = sources()
+      .filter(({ file }) => file.endsWith('.controller.ts'))
+      .flatMap(({ file, text }) =>
+        [
+          ...text.matchAll(
+            /readInput\((?![A-Z_]+\.(?:body|query),)|readHeaders\((?![A-Z_]+\.headers,)|@(?:Headers|Query|Body)\('/g,
+          ),
+        ].map(([found]) => `${file}: ${found}`),
       );
-    expect(makers).toEqual([]);
+    expect(others).toEqual([]);
   });
 
   it('closes every object of a request in which the server refuses unknown fields', () => {
@@ -122,28 +145,34 @@ describe('the API document', () => {
 
 describe('a document that somebody changed', () => {
   const CALLS = '/v1/tool-calls';
+  const proposal = (whole: Changeable): Changeable => at(whole, 'paths', CALLS, 'post');
 
-  it.each<[string, (document: Changeable) => void, string]>([
-    ['lacks a route', ({ paths }) => delete paths?.['/v1/events'], 'GET /v1/events is not in the document'],
-    ['lacks a method', ({ paths }) => delete paths?.[CALLS]?.['post'], 'POST /v1/tool-calls is not in the document'],
+  it.each<[string, (document: Changeable) => unknown, string]>([
+    ['lacks a path', (whole) => delete at(whole, 'paths')['/v1/events'], 'GET /v1/events is not in the document'],
+    [
+      'lacks a method',
+      (whole) => delete at(whole, 'paths', CALLS)['post'],
+      'POST /v1/tool-calls is not in the document',
+    ],
     [
       'has a route of its own',
-      ({ paths }) => Object.assign(paths ?? {}, { '/v1/x': { get: { responses: {} } } }),
+      (whole) => (at(whole, 'paths')['/v1/x'] = { get: { responses: {} } }),
       'GET /v1/x is no route',
     ],
     [
       'lets another role in',
-      ({ paths }) => Object.assign(paths?.[CALLS]?.['post'] ?? {}, { 'x-roles': ['harness', 'auditor'] }),
+      (whole) => (proposal(whole)['x-roles'] = ['harness', 'auditor']),
       'POST /v1/tool-calls has other roles',
     ],
+    ['says a route is open', (whole) => (proposal(whole)['security'] = []), 'POST /v1/tool-calls is guarded'],
     [
-      'says a route is open',
-      ({ paths }) => Object.assign(paths?.[CALLS]?.['post'] ?? {}, { security: [] }),
-      'POST /v1/tool-calls is guarded',
+      'forgets a refusal',
+      (whole) => delete at(proposal(whole), 'responses')['401'],
+      'POST /v1/tool-calls has a wrong 401',
     ],
     [
       'uses an operationId twice',
-      ({ paths }) => Object.assign(paths?.[CALLS]?.['post'] ?? {}, { operationId: 'listToolCalls' }),
+      (whole) => (proposal(whole)['operationId'] = 'listToolCalls'),
       'two operations have one operationId',
     ],
   ])('is found out when it %s', (_, change, finding) => {
@@ -151,45 +180,37 @@ describe('a document that somebody changed', () => {
   });
 
   it('is found out when a request would take any field', () => {
-    const open = changed(({ components }) => {
-      delete components?.['schemas']?.['ApprovalDecision']?.['additionalProperties'];
+    const open = changed((whole) => {
+      delete at(whole, 'components', 'schemas', 'ApprovalDecision')['additionalProperties'];
     });
     expect(openObjects(open)).toHaveLength(1);
   });
 
   it('is found out when it loses a bound, of a body or of a parameter', () => {
-    const boundless = changed(({ components, paths }) => {
-      delete (components?.['schemas']?.['ProposeToolCall']?.['properties'] as Changeable)['capability']?.['maxLength'];
-      const [first] = paths?.['/v1/events']?.['get']?.['parameters'] as { schema: object }[];
-      if (first !== undefined) first.schema = { type: 'string' };
+    const boundless = changed((whole) => {
+      delete at(whole, 'components', 'schemas', 'ProposeToolCall', 'properties', 'capability')['maxLength'];
+      delete at(whole, 'paths', '/v1/events', 'get', 'parameters', 0, 'schema')['pattern'];
     });
     const findings = missingBounds(boundless, routes);
+    expect(findings).toHaveLength(2);
     expect(findings).toContain('POST /v1/tool-calls: /capability maxLength 128');
     expect(findings).toContainEqual(expect.stringMatching(/^GET \/v1\/events: \/after pattern /));
   });
 
   it('is found out when it forgets or misplaces an error code', () => {
-    const forgetful = changed(({ components }) => {
-      const { code } = components?.['schemas']?.['Problem']?.['properties'] as { code: { enum: string[] } };
-      code.enum.pop();
-    });
+    const code = ['components', 'schemas', 'Problem', 'properties', 'code'];
+    const forgetful = changed((whole) => (at(whole, ...code)['enum'] = ['internal']));
     expect(codeFindings(forgetful)).toEqual(['other codes exist']);
-    const misplaced = changed(({ paths }) => {
-      const responses = paths?.[CALLS]?.['post']?.['responses'] as Record<string, { 'x-codes': string[] }>;
-      responses['400']?.['x-codes'].push('paused');
-    });
+    const misplaced = changed((whole) => (at(proposal(whole), 'responses', '400')['x-codes'] = ['paused']));
     expect(codeFindings(misplaced)).toEqual(['POST /v1/tool-calls: paused is no 400']);
   });
 
   it('is found out by the linter and the schema of OpenAPI', async () => {
-    const broken = changed(({ paths }) => {
-      const nowhere = { schema: { $ref: '#/components/schemas/Nothing' } };
-      Object.assign(paths?.[CALLS]?.['post'] ?? {}, { requestBody: { content: { 'application/json': nowhere } } });
+    const leadsNowhere = changed((whole) => {
+      at(proposal(whole), 'requestBody', 'content', 'application/json')['schema'] = { $ref: '#/components/schemas/No' };
     });
-    expect((await lint(broken)).filter((line) => line.startsWith('error'))).not.toEqual([]);
-    const nameless = changed((whole) => {
-      delete whole['info'];
-    });
+    expect((await lint(leadsNowhere)).filter((line) => line.startsWith('error'))).not.toEqual([]);
+    const nameless = changed((whole) => delete whole['info']);
     expect(ajv.validate(metaSchema, nameless)).toBe(false);
   });
 });
