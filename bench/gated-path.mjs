@@ -1,7 +1,6 @@
 /** The closed loop at 1, 16 and 64 connections, directly at the tool and through the proxy, and everything that is held against it afterwards. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { PEOPLE } from '../examples/refunds/stack.mjs';
 import { runClosedLoop, rounded } from './closed-loop.mjs';
 import { GatedAnswers, lookUp, runGated } from './gated-load.mjs';
 import { cpuMs, memoryMiB, thirdsOf, watchMemory } from './process-figures.mjs';
@@ -114,7 +113,7 @@ async function measureGated(place, direct, { calls, profileDir, sinkFile }) {
   const proxy = await place.start({ nodeArgs: [...WITH_PROBE, ...profiling] });
   try {
     const measured = await measureLevels(place, proxy, { direct, calls });
-    const sinkLagMsEnd = sinkFile === null ? null : await sinkLagMs(sinkFile, () => eventsOf(place, proxy.url));
+    const sinkLagMsEnd = sinkFile === null ? null : await sinkLagMs(sinkFile, () => place.eventsOf(proxy.url));
     const target = { url: proxy.url, token: place.token };
     const found = await lookUp(measured.answers, target);
     const rssMiBWithBoot = memoryMiB(proxy.pid, 'VmHWM');
@@ -123,14 +122,6 @@ async function measureGated(place, direct, { calls, profileDir, sinkFile }) {
     await proxy.kill('SIGKILL');
     throw error;
   }
-}
-
-/** How many events the store has. @param {import('./processes.mjs').Installation} place @param {string} url */
-async function eventsOf(place, url) {
-  const authorization = `Bearer ${await place.tokenOf(PEOPLE.auditor)}`;
-  const response = await fetch(`${url}/v1/events?limit=1`, { headers: { authorization } });
-  if (!response.ok) throw new Error(`the events answered ${response.status}: ${await response.text()}`);
-  return /** @type {{ head: number }} */ (await response.json()).head + 1;
 }
 
 /**

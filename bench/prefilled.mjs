@@ -6,7 +6,7 @@ import { prefill } from './prefill.mjs';
 import { cpuMs } from './process-figures.mjs';
 import { installation } from './processes.mjs';
 import { medianOf, ratioOf } from './ratios.mjs';
-import { headOf, readRecorded } from './recorded.mjs';
+import { readRecorded } from './recorded.mjs';
 import { recover } from './recovery.mjs';
 
 const LEVELS = /** @type {const} */ ([
@@ -29,7 +29,7 @@ const EMPTY = '0';
  * @property {number} events in the store before the load
  * @property {number | null} prefillSeconds
  * @property {Record<string, ReturnType<typeof medianOf> & { toEmpty: ReturnType<typeof ratioOf> | null }>} connections medians
- * @property {import('./recovery.mjs').Recovery} recovery
+ * @property {import('./recovery.mjs').Recovery | null} recovery null: of the empty store
  *
  * @typedef {object} Store
  * @property {string} name
@@ -65,14 +65,13 @@ export async function comparePrefilled(dir, tool, plan) {
 async function openStore(dir, tool, { size, others }) {
   const place = await installation(dir, tool.url, { others });
   const filled = size === 0 ? null : await prefill(place, size);
-  if (filled === null) await (await place.start()).kill('SIGTERM');
-  else {
+  if (filled !== null) {
     console.log(
       `Prefilled with ${filled.events} events of ${filled.calls} calls in ${filled.seconds.toFixed(0)} s; ${(place.databaseBytes() / 2 ** 30).toFixed(2)} GiB.`,
     );
   }
-  const from = headOf(place.database);
   const proxy = await place.start({ nodeArgs: [] });
+  const from = await place.eventsOf(proxy.url);
   return {
     name: String(size),
     place,
@@ -114,7 +113,7 @@ async function shoot({ name, place, proxy, answers }, { round, connections, call
 }
 
 /**
- * Looks up what is open, kills and recovers each proxy, and holds the records against what was sent.
+ * Looks up what is open, kills and recovers each proxy with a full store, and holds the records against what was sent.
  * @param {readonly Store[]} stores
  * @param {readonly import('./ratios.mjs').Shot[]} shots
  * @param {{ tool: import('./processes.mjs').Tool, plan: Plan }} run
@@ -132,8 +131,10 @@ async function close(stores, shots, { tool, plan }) {
   }
   for (const store of stores) {
     const { name, place, proxy, from, answers, prefillSeconds } = store;
-    const recovered = await recover(place, proxy, { tool, inFlight: plan.inFlight, from });
-    problems.push(...answers.problems, ...recovered.problems, ...recordedDifferences(store, plan.inFlight));
+    const inFlight = name === EMPTY ? 0 : plan.inFlight;
+    const recovered = inFlight === 0 ? null : await recover(place, proxy, { tool, inFlight, from });
+    if (recovered === null) await proxy.kill('SIGTERM');
+    problems.push(...answers.problems, ...(recovered?.problems ?? []), ...recordedDifferences(store, inFlight));
     const connections = LEVELS.map(([count]) => {
       const toEmpty = name === EMPTY ? null : ratioOf(shots, name, EMPTY, count);
       return [String(count), { ...medianOf(shots, name, count), toEmpty }];
@@ -142,7 +143,7 @@ async function close(stores, shots, { tool, plan }) {
       events: from,
       prefillSeconds,
       connections: Object.fromEntries(connections),
-      recovery: recovered.recovery,
+      recovery: recovered?.recovery ?? null,
     };
   }
   return { stores: figures, problems };

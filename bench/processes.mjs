@@ -73,6 +73,13 @@ export async function installation(dir, toolUrl, more = {}) {
     token: await keys.token(PEOPLE.harness),
     /** @param {import('../examples/refunds/stack.mjs').Person} person */
     tokenOf: (person) => keys.token(person),
+    /** How many events the store of a running proxy has. @param {string} url */
+    eventsOf: async (url) => {
+      const authorization = `Bearer ${await keys.token(PEOPLE.auditor)}`;
+      const response = await fetch(`${url}/v1/events?limit=1`, { headers: { authorization } });
+      if (!response.ok) throw new Error(`the events answered ${response.status}: ${await response.text()}`);
+      return /** @type {{ head: number }} */ (await response.json()).head + 1;
+    },
     databaseBytes: () => sizeOf(database) + sizeOf(`${database}-wal`),
     /** @param {{ nodeArgs?: string[], command?: string[] }} [options] */
     start: ({ nodeArgs = WITH_PROBE, command = [] } = {}) =>

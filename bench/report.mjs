@@ -89,7 +89,7 @@ function phaseNotes({ approvals: { approveToDispatched, contended }, recovery })
 /** @param {Report} report */
 function prefilledNotes({ prefilled }) {
   return Object.values(prefilled ?? {}).flatMap(({ events, connections, recovery }) => [
-    `With ${events} events to begin with (ready ${recovery.readyMs} ms after kill -9):`,
+    `With ${events} events to begin with${recovery === null ? '' : ` (ready ${recovery.readyMs} ms after kill -9)`}:`,
     ...Object.entries(connections).map(([count, { rate, p50Ms, p99Ms, cpuMsPerCall, toEmpty }]) => {
       const beside = toEmpty === null ? '' : `; of the empty store ${toEmpty.rate} × the rate, CPU ${toEmpty.cpu} ×`;
       return `  ${count.padStart(2)}  ${rate}/s  p50 ${p50Ms} ms  p99 ${p99Ms} ms  CPU ${cpuMsPerCall} ms${beside}`;
