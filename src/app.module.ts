@@ -3,6 +3,7 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { CapabilityRegistry } from './capabilities/capability-registry.js';
 import { CapabilityGate } from './capabilities/capability-gate.js';
+import { CapabilityWatch } from './capabilities/capability-watch.js';
 import { DispatchHandover } from './capabilities/dispatch-handover.js';
 import { ExecutionSlots } from './capabilities/execution-slots.js';
 import { PauseBoard } from './capabilities/pause-board.js';
@@ -27,9 +28,11 @@ import { CapabilitiesController } from './http/capabilities.controller.js';
 import { ControlController } from './http/control.controller.js';
 import { EventsController } from './http/events.controller.js';
 import { HealthController } from './http/health.controller.js';
+import { MetricsController } from './http/metrics.controller.js';
 import { ApiDocument } from './http/openapi/api-document.js';
 import { OpenApiController } from './http/openapi/openapi.controller.js';
 import { ProblemFilter } from './http/problem.filter.js';
+import { RefusalLog } from './http/refusal-log.js';
 import { RunsController } from './http/runs.controller.js';
 import { ToolCallsController } from './http/tool-calls.controller.js';
 import { BearerGuard } from './identity/bearer.guard.js';
@@ -43,6 +46,8 @@ import { PolicyEvaluator } from './policy/engine/policy-evaluator.js';
 import { ConfiguredPolicySource, PolicySource } from './policy/engine/policy-source.js';
 import { PolicyThread } from './policy/engine/policy-thread.js';
 import { PolicyActivation } from './policy/policy-activation.js';
+import { PolicyMetrics } from './policy/policy-metrics.js';
+import { PolicyWatch } from './policy/policy-watch.js';
 import { PolicyService } from './policy/policy.service.js';
 import { HttpConnector } from './proxy/connectors/http.connector.js';
 import { Attempt } from './proxy/executor/attempt.js';
@@ -50,6 +55,8 @@ import { Breaker } from './proxy/executor/breaker.js';
 import { CallRecorder } from './proxy/executor/call-recorder.js';
 import { Dispatcher } from './proxy/executor/dispatcher.js';
 import { Executor } from './proxy/executor/executor.worker.js';
+import { CallLog } from './proxy/observe/call-log.js';
+import { CallMetrics } from './proxy/observe/call-metrics.js';
 import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
 import { Reconciliation } from './proxy/reconcile/reconciliation.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
@@ -67,18 +74,23 @@ import { ApprovalViews } from './runtime/views/approval.view.js';
 import { ToolCallViews } from './runtime/views/tool-call.view.js';
 import { Credentials } from './secrets/credentials.js';
 import { InstanceIdentity } from './storage/instance-identity.js';
+import { StoreWatch } from './storage/store-watch.js';
 import { Store, type InstanceRef } from './storage/store.js';
 import { UnitDesk } from './storage/units/unit-desk.js';
+import { ClockWatch } from './system/clock-watch.js';
 import { Clock, SystemClock } from './system/clock.js';
 import { IdSource } from './system/id-source.js';
 import { Logger } from './system/logger.js';
+import { Metrics } from './system/metrics/metrics.js';
 import { RandomSource, SystemRandom } from './system/random-source.js';
 import { Readiness } from './system/readiness.js';
+import { SinkStatuses } from './system/sink-statuses.js';
 
 /** What must exist before the application can be put together: settings and everything that is opened at boot. */
 export interface Foundation {
   readonly settings: Settings;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly store: Store;
   readonly instance: InstanceRef;
   readonly capabilities: CapabilityRegistry;
@@ -126,6 +138,8 @@ const RUNTIME = [
   ListEventsHandler,
   FollowEventsHandler,
 ];
+/** What readiness and metrics say; each part registers itself. */
+const OPERATIONS = [StoreWatch, CapabilityWatch, PolicyMetrics, PolicyWatch, CallMetrics, CallLog, RefusalLog];
 const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
 
 /** What they serve is in `/openapi.json`. */
@@ -137,6 +151,7 @@ export const CONTROLLERS: Type[] = [
   RunsController,
   EventsController,
   HealthController,
+  MetricsController,
   OpenApiController,
 ];
 
@@ -151,11 +166,13 @@ export class AppModule {
       providers: [
         ...opened(foundation),
         ...derived(),
+        ...watches(),
         CapabilityRegistration,
         ...POLICY,
         ...CONTROL,
         ...PROXY,
         ...RUNTIME,
+        ...OPERATIONS,
         { provide: APP_FILTER, useClass: ProblemFilter },
         {
           provide: APP_GUARD,
@@ -167,7 +184,7 @@ export class AppModule {
   }
 }
 
-function opened({ settings, logger, store, instance, capabilities, credentials }: Foundation): Provider[] {
+function opened({ settings, logger, metrics, store, instance, capabilities, credentials }: Foundation): Provider[] {
   return [
     { provide: Settings, useValue: settings },
     { provide: Logger, useValue: logger },
@@ -178,6 +195,7 @@ function opened({ settings, logger, store, instance, capabilities, credentials }
     { provide: Clock, useClass: SystemClock },
     { provide: RandomSource, useClass: SystemRandom },
     { provide: Readiness, useValue: new Readiness() },
+    { provide: Metrics, useValue: metrics },
   ];
 }
 
@@ -232,15 +250,35 @@ function derived(): Provider[] {
     },
     {
       provide: PolicyEvaluator,
-      useFactory: (settings: Settings) =>
-        new PolicyThread({ evaluationTimeoutMs: settings.policy.evaluationTimeoutMs }),
-      inject: [Settings],
+      useFactory: (settings: Settings, logger: Logger) =>
+        new PolicyThread({
+          evaluationTimeoutMs: settings.policy.evaluationTimeoutMs,
+          onLost: (code) => logger.error('a policy thread was lost and is replaced', { code }),
+        }),
+      inject: [Settings, Logger],
     },
     {
       provide: PolicySource,
       useFactory: (settings: Settings, capabilities: CapabilityRegistry) =>
         new ConfiguredPolicySource(settings.policy, capabilities),
       inject: [Settings, CapabilityRegistry],
+    },
+  ];
+}
+
+function watches(): Provider[] {
+  return [
+    {
+      provide: ClockWatch,
+      useFactory: (clock: Clock, { readiness: { clockJumpMsMax, stallMsMax } }: Settings, readiness: Readiness) =>
+        new ClockWatch(clock, { jumpMsMax: clockJumpMsMax, stallMsMax }, readiness),
+      inject: [Clock, Settings, Readiness],
+    },
+    {
+      provide: SinkStatuses,
+      useFactory: (metrics: Metrics, readiness: Readiness, settings: Settings) =>
+        new SinkStatuses(metrics, readiness, settings.readiness.sinkLagMax),
+      inject: [Metrics, Readiness, Settings],
     },
   ];
 }

@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppModule, type Foundation } from './app.module.js';
 import { loadCapabilities } from './capabilities/capability-registry.js';
 import { DispatchHandover } from './capabilities/dispatch-handover.js';
@@ -13,13 +13,22 @@ import { HttpClient } from './egress/http-client.js';
 import { PROBLEM_TYPE, problemFor } from './http/problem.filter.js';
 import { acceptStrictJsonOnly } from './http/json-body.js';
 import { LastRequests } from './http/last-requests.js';
+import { measureRequests } from './http/request-metrics.js';
+import { traceRequestsOf } from './http/request-traces.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { StaleQuestions } from './policy/approvals/stale-questions.js';
 import { PolicyActivation } from './policy/policy-activation.js';
 import { PolicyService } from './policy/policy.service.js';
+import { PolicyWatch } from './policy/policy-watch.js';
+import { Attempt } from './proxy/executor/attempt.js';
 import { Breaker } from './proxy/executor/breaker.js';
+import { Dispatcher } from './proxy/executor/dispatcher.js';
 import { Executor } from './proxy/executor/executor.worker.js';
+import { traceCallsIn } from './proxy/observe/call-traces.js';
+import { startTracing, type RunningTracing } from './proxy/observe/start-tracing.js';
+import { traceWork } from './proxy/observe/trace-work.js';
 import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
+import { Reconciliation } from './proxy/reconcile/reconciliation.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
@@ -27,14 +36,17 @@ import { CallWatch } from './runtime/call-watch.js';
 import { EventStreams } from './runtime/events/event-streams.js';
 import { Credentials } from './secrets/credentials.js';
 import { openStore } from './storage/sqlite/open-store.js';
+import { StoreMetrics } from './storage/store-metrics.js';
+import { StoreWatch } from './storage/store-watch.js';
 import { Store } from './storage/store.js';
 import { UnitDesk } from './storage/units/unit-desk.js';
+import { ClockWatch } from './system/clock-watch.js';
 import { SystemClock } from './system/clock.js';
-import { Logger, errorName } from './system/logger.js';
+import { Logger, PinoLogger, errorName } from './system/logger.js';
+import { Metrics } from './system/metrics/metrics.js';
 import { SystemRandom } from './system/random-source.js';
 import { Periodic } from './system/periodic.js';
 import { PRODUCT_VERSION } from './system/product-version.js';
-import { Readiness } from './system/readiness.js';
 
 /** Names the product, event catalogue and schema versions that write into the store. */
 const VERSION_SET = `countersign/${PRODUCT_VERSION} events/1 schema/1`;
@@ -52,17 +64,19 @@ export interface RunningServer {
 export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
   const credentials = new Credentials(settings);
   const capabilities = await loadCapabilities(settings.capabilities.dir, settings);
+  const metrics = new Metrics();
   const store = await openStore({
     dataDir: settings.dataDir,
     storage: settings.storage,
     clock: new SystemClock(),
     random: new SystemRandom(),
     versionSetId: VERSION_SET,
+    meter: new StoreMetrics(metrics),
     problem: (message, error) => logger.error(message, { error: error === undefined ? null : errorName(error) }),
   });
   try {
     const instance = await store.registerInstance();
-    return await assemble({ settings, logger, store, instance, capabilities, credentials });
+    return await assemble({ settings, logger, metrics, store, instance, capabilities, credentials });
   } catch (error) {
     await store.close();
     throw error;
@@ -90,6 +104,7 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
   const server = adapter.getInstance();
   acceptStrictJsonOnly(server, settings);
   const lastRequests = new LastRequests(server);
+  const tracing = observe(app, foundation);
   server.server.maxConnections = settings.http.connectionsMax;
   await prepare(app);
   await app.init();
@@ -107,6 +122,7 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
       // What was torn down is recorded as unknown, or as not sent, before the store closes.
       await within(RECORDING_MS, app.get(Executor).idle());
       await app.get(Store).close();
+      await tracing?.stop();
     },
   };
 }
@@ -123,21 +139,37 @@ async function prepare(app: NestFastifyApplication): Promise<void> {
     );
   }
   await app.get(PauseBoard).reload();
-  const readiness = app.get(Readiness);
-  readiness.watch(() => app.get(Store).status().reasons);
-  readiness.watch(() =>
-    app
-      .get(PauseBoard)
-      .list()
-      .map((pause) => `paused: ${pause.target_kind}`),
-  );
-  readiness.watch(() =>
-    app
-      .get(PauseBoard)
-      .heldCapabilities()
-      .map((name) => `held: ${name}`),
-  );
-  readiness.watch(() => (app.get(PolicyService).revision() === null ? ['no policy set is in force'] : []));
+}
+
+/** Counts and traces what the process does, from its first request on. */
+function observe(app: NestFastifyApplication, foundation: Foundation): RunningTracing | null {
+  const { settings, logger, metrics, store, instance } = foundation;
+  const server = app.getHttpAdapter().getInstance() as FastifyInstance;
+  const build = { version: PRODUCT_VERSION, node: process.version, versions: VERSION_SET };
+  metrics.gauge('countersign_build_info', 'Always 1; what runs is in the labels.', () => [{ labels: build, value: 1 }]);
+  metrics.watchProcess();
+  measureRequests(server, metrics);
+  const started = startTracing(settings, logger, metrics, {
+    'service.name': 'countersign',
+    'service.version': PRODUCT_VERSION,
+    'service.instance.id': instance.instanceId,
+    'countersign.installation': settings.installation.name,
+  });
+  if (started === null) return null;
+  const { tracing } = started;
+  traceRequestsOf(server, tracing);
+  traceCallsIn(store.feed, tracing);
+  const parts = {
+    store,
+    policy: app.get(PolicyService),
+    http: app.get(HttpClient),
+    dispatcher: app.get(Dispatcher),
+    attempt: app.get(Attempt),
+    reconciliation: app.get(Reconciliation),
+  };
+  traceWork(tracing, parts, settings.tracing.propagate);
+  if (logger instanceof PinoLogger) logger.traceIdOf = (toolCallId) => tracing.ofCall(toolCallId).traceId;
+  return started;
 }
 
 /** First what the last process left behind, then what comes. */
@@ -154,6 +186,7 @@ async function startWork(
     app.get(AuthorizedCalls),
     app.get(IdleRuns),
   ];
+  const [policyWatch, storeWatch, clockWatch] = [app.get(PolicyWatch), app.get(StoreWatch), app.get(ClockWatch)];
   const sweep = new Periodic(
     [
       { name: 'approval expiry', tick: () => expiry.tick() },
@@ -165,12 +198,24 @@ async function startWork(
     settings.execution.sweepIntervalMs,
     logger,
   );
+  const looks = new Periodic(
+    [
+      { name: 'policy probe', tick: () => policyWatch.look() },
+      { name: 'free space', tick: () => storeWatch.look() },
+    ],
+    settings.readiness.probeIntervalMs,
+    logger,
+  );
+  await looks.start();
+  clockWatch.start();
   executor.start();
   breaker.start();
   authorized.start(() => void sweep.wake());
   await sweep.start();
   reconciler.start();
   return async (graceMs) => {
+    await looks.stop();
+    clockWatch.stop();
     await sweep.stop();
     await reconciler.stop();
     await executor.stop(graceMs);

@@ -93,6 +93,19 @@ export const settingsSchema = z.strictObject({
     }),
   ),
   upstreams: z.record(z.string().regex(word), z.url({ protocol: /^https?$/ })),
+  readiness: z.strictObject({
+    probeIntervalMs: whole(50, 600_000),
+    diskFreeBytesMin: whole(0, 1024 ** 5),
+    clockJumpMsMax: whole(100, 86_400_000),
+    stallMsMax: whole(100, 600_000),
+    sinkLagMax: whole(1, 1_000_000_000),
+  }),
+  metrics: z.strictObject({ access: z.enum(['operator', 'loopback', 'public']) }),
+  tracing: z.strictObject({
+    otlpUrl: z.url({ protocol: /^https?$/ }).nullable(),
+    sampleRatio: z.number().min(0).max(1),
+    propagate: z.boolean(),
+  }),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug']) }),
   shutdownGraceMs: whole(0, 600_000),
 });

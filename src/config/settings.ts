@@ -72,6 +72,20 @@ export abstract class Settings {
   >;
   /** Base URLs by name, so that a manifest may say `upstream:NAME`. */
   abstract readonly upstreams: Readonly<Record<string, string>>;
+  abstract readonly readiness: {
+    readonly probeIntervalMs: number;
+    readonly diskFreeBytesMin: number;
+    readonly clockJumpMsMax: number;
+    readonly stallMsMax: number;
+    readonly sinkLagMax: number;
+  };
+  abstract readonly metrics: { readonly access: 'operator' | 'loopback' | 'public' };
+  abstract readonly tracing: {
+    /** Where traces go (OTLP over HTTP, JSON); null: nothing is traced. */
+    readonly otlpUrl: string | null;
+    readonly sampleRatio: number;
+    readonly propagate: boolean;
+  };
   abstract readonly log: { readonly level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' };
   abstract readonly shutdownGraceMs: number;
 }

@@ -20,7 +20,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * Names nobody but the transport may set: hop-by-hop fields (RFC 9110 section 7.6.1), whatever frames the message, and the codings,
- * because bodies go out and come in as they are.
+ * because bodies go out and come in as they are; and the trace context.
  */
 const TRANSPORT_OWNED: ReadonlySet<string> = new Set([
   'host',
@@ -36,6 +36,9 @@ const TRANSPORT_OWNED: ReadonlySet<string> = new Set([
   'expect',
   'accept-encoding',
   'content-encoding',
+  // Where a call stands in a trace is said by the proxy or by nobody.
+  'traceparent',
+  'tracestate',
 ]);
 
 const CREDENTIAL_ONLY: ReadonlySet<string> = new Set(['authorization', 'cookie']);

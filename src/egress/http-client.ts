@@ -28,6 +28,8 @@ export interface HttpClientOptions {
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const METHODS_WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
+const OURS = { 'accept-encoding': 'identity' };
+
 interface Prepared {
   readonly target: RequestTarget;
   readonly headers: Readonly<Record<string, string>>;
@@ -152,5 +154,7 @@ function prepare(request: OutboundRequest): Prepared | RequestProblem {
   if (!parsed.ok) return parsed.problem;
   const checked = checkHeaders(request.headers, request.credentialHeaders);
   if (!checked.ok) return checked.problem;
-  return { target: parsed.target, headers: { ...checked.headers, 'accept-encoding': 'identity' } };
+  const { traceparent } = request;
+  const ours = traceparent === undefined ? OURS : { ...OURS, traceparent };
+  return { target: parsed.target, headers: { ...checked.headers, ...ours } };
 }

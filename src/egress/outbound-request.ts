@@ -10,6 +10,8 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** From a lease or secret: the only place `authorization` and `cookie` may come from. */
   readonly credentialHeaders?: Readonly<Record<string, string>>;
+  /** The proxy's own `traceparent`; no template and no credential may be one. */
+  readonly traceparent?: string;
   readonly body?: Uint8Array;
   /** What beside public addresses may be connected to; see `isAddressAllowed`. */
   readonly allowAddresses: readonly string[];

@@ -1,15 +1,23 @@
-import { Controller, Get, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Liveness, ReadinessRepresentation } from '../client/contract/health.js';
-import { Public } from '../identity/bearer.guard.js';
-import { Readiness } from '../system/readiness.js';
+import { Public, bearerToken } from '../identity/bearer.guard.js';
+import { TokenVerifier } from '../identity/token-verifier.js';
+import { Readiness, type ReadinessReason } from '../system/readiness.js';
 import { GET_LIVENESS, GET_READINESS } from './health.operations.js';
 import { Implements } from './openapi/operation.js';
 
-/** For whatever keeps the process alive and sends it traffic. Says nothing about anybody's data. */
+/**
+ * For whatever keeps the process alive and sends it traffic. `/healthz` only shows that the process answers. `/readyz`
+ * names what stands against it: 503 when it can do nothing for anybody, 200 with `degraded` when an operator should look.
+ * Neither reads the store, and what they say to strangers names nobody and nothing of theirs.
+ */
 @Controller()
 export class HealthController {
-  constructor(private readonly readiness: Readiness) {}
+  constructor(
+    private readonly readiness: Readiness,
+    private readonly verifier: TokenVerifier,
+  ) {}
 
   @Get('healthz')
   @Public()
@@ -21,9 +29,40 @@ export class HealthController {
   @Get('readyz')
   @Public()
   @Implements(GET_READINESS)
-  ready(@Res({ passthrough: true }) reply: FastifyReply): ReadinessRepresentation {
-    const reasons = [...this.readiness.reasons()];
-    void reply.code(reasons.length === 0 ? 200 : 503);
-    return { ready: reasons.length === 0, reasons };
+  async ready(
+    @Headers('authorization') authorization: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ReadinessRepresentation> {
+    const reasons = this.readiness.reasons();
+    const isKnown = await this.knows(authorization);
+    const shown = (weights: readonly string[]) =>
+      reasons.filter(({ weight }) => weights.includes(weight)).map((reason) => represent(reason, isKnown));
+    const ready = reasons.every(({ weight }) => weight !== 'not_ready');
+    void reply.code(ready ? 200 : 503).header('cache-control', 'no-store');
+    return {
+      ready,
+      degraded: reasons.some(({ weight }) => weight === 'degraded'),
+      reasons: shown(['not_ready', 'degraded']),
+      information: shown(['information']),
+    };
   }
+
+  /** A probe with a token that is no longer good is a probe without one. */
+  private async knows(authorization: string | undefined): Promise<boolean> {
+    const token = bearerToken(authorization);
+    if (token === null) return false;
+    try {
+      await this.verifier.verify(token);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function represent(
+  { name, weight, detail, about }: ReadinessReason,
+  isKnown: boolean,
+): ReadinessRepresentation['reasons'][number] {
+  return { name, severity: weight, detail, ...(isKnown && about !== undefined ? { about: [...about] } : {}) };
 }

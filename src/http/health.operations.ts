@@ -14,8 +14,17 @@ export const GET_READINESS = {
   tag: 'Installation',
   summary: 'Whether the process serves',
   answers: {
-    200: { means: 'It does.', body: readiness },
-    503: { means: 'It does not, and why.', body: readiness },
+    200: { means: 'It does, and what an operator should look at.', body: readiness },
+    503: { means: 'It can do nothing for anybody, and why.', body: readiness },
   },
   refusals: [],
+} as const satisfies Operation;
+
+export const GET_METRICS = {
+  id: 'getMetrics',
+  tag: 'Installation',
+  summary: 'The numbers of the installation',
+  description: 'Needs the token of an operator of the installation unless the setting `metrics.access` opens it.',
+  answers: { 200: { means: 'The text format of Prometheus.', text: { 'text/plain': 'The metrics.' } } },
+  refusals: ['unauthenticated', 'not_authorized'],
 } as const satisfies Operation;

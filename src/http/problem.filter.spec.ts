@@ -1,3 +1,6 @@
+import { ManualClock } from '../../test/builders/manual-clock.js';
+import { Metrics } from '../system/metrics/metrics.js';
+import { RefusalLog } from './refusal-log.js';
 import { describe, expect, it } from '@jest/globals';
 import {
   ForbiddenException,
@@ -34,7 +37,10 @@ function answerTo(exception: unknown, sent = false): Answer {
       getResponse: () => reply,
     }),
   };
-  new ProblemFilter(log).catch(exception, host as unknown as ArgumentsHost);
+  new ProblemFilter(log, new RefusalLog(new ManualClock('2031-01-01T00:00:00Z'), log, new Metrics())).catch(
+    exception,
+    host as unknown as ArgumentsHost,
+  );
   return answer;
 }
 

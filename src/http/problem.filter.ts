@@ -4,6 +4,7 @@ import type { Problem } from '../client/contract/problem.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { ERRORS, type ErrorCode } from '../domain/errors/error-codes.js';
 import { Logger, errorName } from '../system/logger.js';
+import { RefusalLog } from './refusal-log.js';
 
 /** Seconds after which a refused request may be tried again, where the error names none. */
 const RETRY_AFTER_SECONDS = 1;
@@ -29,15 +30,20 @@ const STATUS_CODES: Readonly<Record<number, ErrorCode>> = {
 /** RFC 9457 for everything that goes wrong: a stable code, how to mend it, and nothing of the request's values. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly refusals: RefusalLog,
+  ) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = asCountersignError(exception);
+    const route = request.routeOptions?.url ?? null;
     if (error.code === 'internal') {
-      this.logger.error('request failed', { error: errorName(exception), route: request.routeOptions?.url ?? null });
+      this.logger.error('request failed', { error: errorName(exception), route, requestId: request.id });
     }
+    if (error.code === 'unauthenticated') this.refusals.note(route);
     if (reply.sent) return;
     const problem = problemOf(error);
     if (problem.status === 503 || problem.status === 429) {

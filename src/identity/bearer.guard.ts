@@ -36,6 +36,11 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   return caller;
 });
 
+/** The token of an `Authorization` header (RFC 6750); null when there is none of the right form. */
+export function bearerToken(authorization: string | undefined): string | null {
+  return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1] ?? null;
+}
+
 /** Authenticates every request and holds it against the roles of its route. */
 @Injectable()
 export class BearerGuard implements CanActivate {
@@ -45,9 +50,9 @@ export class BearerGuard implements CanActivate {
     const access = accessOf(context.getHandler(), context.getClass());
     if (access === 'public') return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    const match = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(request.headers.authorization ?? '');
-    if (match === null) throw new CountersignError('unauthenticated', 'a bearer token is required');
-    const caller = await this.verifier.verify(match[1] as string);
+    const token = bearerToken(request.headers.authorization);
+    if (token === null) throw new CountersignError('unauthenticated', 'a bearer token is required');
+    const caller = await this.verifier.verify(token);
     if (!hasRole(caller, ...access) && !isForEverybody(access)) {
       throw new CountersignError('not_authorized', 'the token has none of the roles this operation needs');
     }

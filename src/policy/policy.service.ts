@@ -2,6 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Injectable } from '@nestjs/common';
 import type { DomainEvent } from '../domain/events/catalogue.js';
 import type { JsonValue } from '../domain/json/json-value.js';
+import { Metrics } from '../system/metrics/metrics.js';
 import type { CanonicalRequest } from './core/canonical-request.js';
 import { canonicalRequest } from './core/canonical-request.js';
 import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
@@ -9,19 +10,22 @@ import { NO_SET, engineErrorDecision } from './engine/evaluate.js';
 import { loadPolicies } from './engine/load-policies.js';
 import { PolicyEvaluator } from './engine/policy-evaluator.js';
 import { problem } from './engine/policy-problem.js';
-import type { LoadReport } from './engine/policy-set.js';
+import type { LoadReport, UnattendedPermit } from './engine/policy-set.js';
 import { refusedReport } from './engine/policy-set.js';
 import { PolicySource } from './engine/policy-source.js';
+import { PolicyMetrics } from './policy-metrics.js';
 
 /** Asks the policy in force, and puts policy in force. Holds waiting only; the rules are in `core/` and `engine/`. */
 @Injectable()
 export class PolicyService implements OnApplicationShutdown {
   private loading: Promise<unknown> = Promise.resolve();
   private report: LoadReport | null = null;
+  private permits: readonly UnattendedPermit[] = [];
 
   constructor(
     private readonly evaluator: PolicyEvaluator,
     private readonly source: PolicySource,
+    private readonly metrics: PolicyMetrics = new PolicyMetrics(new Metrics()),
   ) {}
 
   /**
@@ -29,6 +33,13 @@ export class PolicyService implements OnApplicationShutdown {
    * `engineErrors` says which. `requestDigest` is over the canonical request, the very bytes that were judged.
    */
   async decide(request: PolicyRequest): Promise<PolicyDecision> {
+    const begunMs = performance.now();
+    const decision = await this.answer(request);
+    this.metrics.decided(decision, performance.now() - begunMs);
+    return decision;
+  }
+
+  private async answer(request: PolicyRequest): Promise<PolicyDecision> {
     const canonical = readable(request);
     if (canonical === null) {
       return { ...engineErrorDecision(['request_unreadable'], this.evaluator.active), requestDigest: NO_SET };
@@ -64,6 +75,11 @@ export class PolicyService implements OnApplicationShutdown {
     return this.report;
   }
 
+  /** Permits of the set in force under which something of high risk runs without anybody being asked. */
+  unattended(): readonly UnattendedPermit[] {
+    return this.permits;
+  }
+
   /** One known forbid, one known permit, one known question; false also when no set is in force. Never rejects. */
   async probe(): Promise<boolean> {
     return this.evaluator.probe();
@@ -79,6 +95,7 @@ export class PolicyService implements OnApplicationShutdown {
     } catch {
       this.report = refusedReport([problem('unreadable_folder', 'the policies cannot be loaded')]);
     }
+    if (this.report.accepted) this.permits = this.report.unattended;
     return this.report;
   }
 }

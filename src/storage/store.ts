@@ -1,12 +1,16 @@
 import type { Feed } from './feed.js';
 import type { StoreReader } from './readers/store-reader.js';
-import type { Committed, Unit } from './unit.js';
+import type { Committed, Lane, Unit } from './unit.js';
 
 export interface StoreStatus {
   /** False once a write may have failed half way, the writer has died or the log of the database is too long. */
   readonly ok: boolean;
   /** Units that wait, over all lanes. */
   readonly queue: number;
+  /** Units that wait in each lane. */
+  readonly lanes: Readonly<Record<Lane, number>>;
+  /** Why nothing can be written any more; null: it can. */
+  readonly failure: string | null;
   /** Size of the write-ahead log on disk, in bytes. */
   readonly walBytes: number;
   /** Why `ok` is false: one sentence each, for operators. */

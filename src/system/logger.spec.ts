@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CountersignError } from '../domain/errors/countersign-error.js';
+import { callTraceIds } from './tracing/trace-context.js';
 import { errorName, PinoLogger, SilentLogger, type LogLevel } from './logger.js';
 
 function logged(level: LogLevel, write: (logger: PinoLogger) => void): Record<string, unknown>[] {
@@ -42,6 +43,25 @@ describe('the log', () => {
     const [line] = logged('info', (log) => log.info('x', { id: 'a'.repeat(10_000), short: 'a'.repeat(256) }));
     expect(String(line?.['id'])).toHaveLength(257);
     expect(String(line?.['short'])).toHaveLength(256);
+  });
+
+  it('names the trace of the call that a line is about', () => {
+    const toolCallId = 'call_01jgfjjk00aaaaaaaaaaaaaaaa';
+    const [derived] = logged('info', (log) => log.info('x', { toolCallId }));
+    expect(derived).toMatchObject({ traceId: callTraceIds(toolCallId).traceId, toolCallId });
+    const [adopted, other] = logged('info', (log) => {
+      log.traceIdOf = () => 'of its caller';
+      log.info('x', { toolCallId });
+      log.info('x', { capability: 'a.b' });
+    });
+    expect(adopted).toMatchObject({ traceId: 'of its caller', toolCallId });
+    expect(other).not.toHaveProperty('traceId');
+  });
+
+  it('says which levels are written', () => {
+    const log = new PinoLogger('warn', { write: () => undefined });
+    expect([log.isOn('error'), log.isOn('warn'), log.isOn('info')]).toEqual([true, true, false]);
+    expect(new SilentLogger().isOn('error')).toBe(false);
   });
 
   it('can be silent', () => {

@@ -1,4 +1,5 @@
 import { pino, type DestinationStream } from 'pino';
+import { callTraceIds } from './tracing/trace-context.js';
 
 /** What a log line may carry: ids, codes, counts, durations. Never arguments, results, tokens or secrets. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -11,6 +12,11 @@ export abstract class Logger {
   abstract warn(message: string, fields?: LogFields): void;
   abstract info(message: string, fields?: LogFields): void;
   abstract debug(message: string, fields?: LogFields): void;
+
+  /** Whether a line of this level is written: for whoever would have to do something for it. */
+  isOn(_level: LogLevel): boolean {
+    return false;
+  }
 }
 
 /** Field values longer than this are cut: a field is an id or a code, and nothing long belongs into a log. */
@@ -19,6 +25,9 @@ const FIELD_CHARACTERS_MAX = 256;
 export class PinoLogger extends Logger {
   private readonly pino;
 
+  /** A line about a tool call gets the id of its trace; `traceIdOf` says which that is. */
+  traceIdOf: (toolCallId: string) => string = (toolCallId) => callTraceIds(toolCallId).traceId;
+
   constructor(level: LogLevel, destination?: DestinationStream) {
     super();
     const options = { level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
@@ -26,19 +35,28 @@ export class PinoLogger extends Logger {
   }
 
   override error(message: string, fields: LogFields = {}): void {
-    this.pino.error(bounded(fields), message);
+    if (this.isOn('error')) this.pino.error(this.complete(fields), message);
   }
 
   override warn(message: string, fields: LogFields = {}): void {
-    this.pino.warn(bounded(fields), message);
+    if (this.isOn('warn')) this.pino.warn(this.complete(fields), message);
   }
 
   override info(message: string, fields: LogFields = {}): void {
-    this.pino.info(bounded(fields), message);
+    if (this.isOn('info')) this.pino.info(this.complete(fields), message);
   }
 
   override debug(message: string, fields: LogFields = {}): void {
-    this.pino.debug(bounded(fields), message);
+    if (this.isOn('debug')) this.pino.debug(this.complete(fields), message);
+  }
+
+  override isOn(level: LogLevel): boolean {
+    return this.pino.isLevelEnabled(level);
+  }
+
+  private complete(fields: LogFields): LogFields {
+    const { toolCallId } = fields;
+    return bounded(typeof toolCallId === 'string' ? { traceId: this.traceIdOf(toolCallId), ...fields } : fields);
   }
 }
 

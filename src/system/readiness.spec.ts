@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { Readiness } from './readiness.js';
+import { Readiness, type ReadinessReason } from './readiness.js';
+
+const reason = (detail: string): ReadinessReason => ({ name: 'disk', weight: 'degraded', detail });
 
 describe('readiness', () => {
   it('is there where nobody has a reason against it', () => {
@@ -12,10 +14,14 @@ describe('readiness', () => {
   it('asks everybody anew each time', () => {
     const readiness = new Readiness();
     let storeOk = false;
-    readiness.watch(() => (storeOk ? [] : ['the store cannot write', 'the log is long']));
-    readiness.watch(() => ['no policy is in force']);
-    expect(readiness.reasons()).toEqual(['the store cannot write', 'the log is long', 'no policy is in force']);
+    readiness.watch(() => (storeOk ? [] : [reason('the store cannot write'), reason('the log is long')]));
+    readiness.watch(() => [reason('the disk is full')]);
+    expect(readiness.reasons().map(({ detail }) => detail)).toEqual([
+      'the store cannot write',
+      'the log is long',
+      'the disk is full',
+    ]);
     storeOk = true;
-    expect(readiness.reasons()).toEqual(['no policy is in force']);
+    expect(readiness.reasons()).toEqual([reason('the disk is full')]);
   });
 });

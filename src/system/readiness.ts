@@ -1,7 +1,36 @@
-/** Says why its part cannot do its work now: words for operators, without anybody's data. Empty when it can. */
-export type ReadinessProbe = () => readonly string[];
+/** The stable names of what can be wrong with a process, for alerts and for people. */
+export type ReadinessName =
+  | 'disk'
+  | 'queue'
+  | 'policy'
+  | 'clock'
+  | 'paused'
+  | 'held_capabilities'
+  | 'sink_lag'
+  | 'dead_letters'
+  | 'unattended_permits';
 
-/** Collects the reasons for which this process should not get traffic. */
+/**
+ * `not_ready`: the process can do nothing for anybody, so whatever sends it traffic should stop: its store has failed, or
+ * the policy cannot be asked. `degraded`: an operator should look, and most calls go on; a paused tenant, one held
+ * capability, a long queue or a slow sink must not take the process, with everybody's approvals and results, out of
+ * rotation. `information`: nothing is wrong, and people should know it.
+ */
+export type ReadinessWeight = 'not_ready' | 'degraded' | 'information';
+
+export interface ReadinessReason {
+  readonly name: ReadinessName;
+  readonly weight: ReadinessWeight;
+  /** One sentence for operators, with nobody's data in it: anybody may read it. */
+  readonly detail: string;
+  /** What it is about (capabilities, sinks): shown only to callers with a token. */
+  readonly about?: readonly string[];
+}
+
+/** Says why its part cannot do its work now. Asked by every request, so it only looks at memory; empty when all is well. */
+export type ReadinessProbe = () => readonly ReadinessReason[];
+
+/** Collects what stands against this process. Every folder adds its own probes. */
 export class Readiness {
   private readonly probes: ReadinessProbe[] = [];
 
@@ -9,7 +38,7 @@ export class Readiness {
     this.probes.push(probe);
   }
 
-  reasons(): readonly string[] {
+  reasons(): readonly ReadinessReason[] {
     return this.probes.flatMap((probe) => probe());
   }
 }

@@ -4,7 +4,7 @@ import { TABLE_COLUMNS } from '../../src/storage/rows/columns.js';
 import { domainEventOf } from '../../src/domain/events/domain-event.js';
 import { CATALOGUE } from '../../src/domain/events/catalogue.js';
 import { isEnded } from '../../src/domain/run/run.state.js';
-import { isTerminal } from '../../src/domain/tool-call/tool-call.state.js';
+import { isTerminal, type ToolCallStatus } from '../../src/domain/tool-call/tool-call.state.js';
 import { Feed } from '../../src/storage/feed.js';
 import type { StoreReader } from '../../src/storage/readers/store-reader.js';
 import type { TableName, TableRow } from '../../src/storage/rows/tables.js';
@@ -91,7 +91,8 @@ export class MemoryStore extends Store {
   }
 
   override status(): StoreStatus {
-    return { ok: true, queue: 0, walBytes: 0, reasons: [] };
+    const lanes = { settle: 0, govern: 0, admit: 0 };
+    return { ok: true, queue: 0, lanes, failure: null, walBytes: 0, reasons: [] };
   }
 
   override async close(): Promise<void> {}
@@ -323,6 +324,15 @@ function reader(store: MemoryStore): StoreReader {
           row.status === 'pending' && !(row.policy_revision === revision && digests.includes(row.manifest_digest)),
         limit,
       ),
+    openCallCounts: async () => {
+      const counts = new Map<ToolCallStatus, number>();
+      for (const { status, resolution_finding } of store.rows('tool_calls')) {
+        const isOpen = status === 'manual_handoff' ? resolution_finding === null : !isTerminal(status);
+        if (isOpen) counts.set(status, (counts.get(status) ?? 0) + 1);
+      }
+      return counts;
+    },
+    pendingApprovals: async () => store.rows('approvals').filter(({ status }) => status === 'pending').length,
     callsInStates: (statuses, limit, afterId) =>
       many('tool_calls', (row) => statuses.includes(row.status) && row.tool_call_id > (afterId ?? ''), limit),
     capability: (name) => one('capabilities', (row) => row.name === name && row.state !== 'superseded'),

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ReadinessRepresentation } from '../../src/client/contract/health.js';
 import { ask, opaqueManifest, permit } from '../support/demo-capabilities.js';
 import { jsonAnswer } from '../support/fake-tool.js';
 import { approvalIdOf, expectProblem, type Answer, type Client } from '../support/http-client.js';
@@ -46,7 +47,7 @@ const propose = (capability: string, client = harness) => {
   amount += 1;
   return client.propose(capability, { amount });
 };
-const readiness = (): Promise<Answer<{ ready: boolean; reasons: string[] }>> => nobody.get('/readyz');
+const readiness = (): Promise<Answer<ReadinessRepresentation>> => nobody.get('/readyz');
 
 describe('pause', () => {
   it.each([
@@ -62,12 +63,12 @@ describe('pause', () => {
       const refused = await harness.propose('demo.send', { amount: -1 }, { key: `paused-${JSON.stringify(target)}` });
       expectProblem(refused, code);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      const unready = await readiness();
-      expect(unready.status).toBe(503);
-      expect(unready.body.reasons.join()).toMatch(/paused/);
+      const degraded = await readiness();
+      expect(degraded.status).toBe(200);
+      expect(degraded.body).toMatchObject({ ready: true, degraded: true, reasons: [{ name: 'paused' }] });
       expect((await nobody.get('/healthz')).status).toBe(200);
       expect((await setPause(target, 'unpause')).status).toBe(202);
-      expect((await readiness()).body).toEqual({ ready: true, reasons: [] });
+      expect((await readiness()).body).toMatchObject({ ready: true, degraded: false, reasons: [] });
       const free = await harness.propose('demo.send', { amount: -1 }, { key: `paused-${JSON.stringify(target)}` });
       expect(free.body.status).toBe('completed');
       expect(free.headers.get('idempotent-replayed')).toBeNull();

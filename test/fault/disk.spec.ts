@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ReadinessRepresentation } from '../../src/client/contract/health.js';
 import { FaultStack, TERMINAL, type Answer } from './support/fault-stack.js';
 import { contradictions } from './support/oracle.js';
 import { callRecords, halfWritten } from './support/stopped-database.js';
@@ -42,9 +43,9 @@ describe('a disk that becomes full', () => {
         [],
       );
       const ready = await fetch(`${stack.running.url}/readyz`);
-      const { reasons } = (await ready.json()) as { reasons: string[] };
+      const { reasons } = (await ready.json()) as ReadinessRepresentation;
       expect([ready.status, reasons.length > 0]).toEqual([503, true]);
-      expect(reasons.join(' ')).toMatch(/write|store/);
+      expect(reasons.find(({ severity }) => severity === 'not_ready')).toMatchObject({ name: 'disk' });
       expect((await fetch(`${stack.running.url}/healthz`)).status).toBe(200);
 
       // Not tried again by itself: the space is back and the process still says no, and sends nothing.

@@ -9,7 +9,15 @@ import type { TableRow } from '../rows/tables.js';
  * ISO 8601 text in UTC with milliseconds, as in the rows.
  */
 export interface StoreReader
-  extends ToolCallReader, ApprovalReader, RunReader, ProposalReader, WorkReader, InstallationReader, EventReader {}
+  extends
+    ToolCallReader,
+    ApprovalReader,
+    RunReader,
+    ProposalReader,
+    WorkReader,
+    CensusReader,
+    InstallationReader,
+    EventReader {}
 
 export interface ToolCallReader {
   toolCall(tenant: string, toolCallId: string): Promise<TableRow<'tool_calls'> | null>;
@@ -82,6 +90,14 @@ export interface WorkReader {
     limit: number,
     afterId: string | null,
   ): Promise<readonly TableRow<'tool_calls'>[]>;
+}
+
+/** How much waits, over all tenants: for metrics, answered from indexes. */
+export interface CensusReader {
+  /** Calls in each state that may still need somebody; handoffs that have a finding are left out, and so is what counts none. */
+  openCallCounts(): Promise<ReadonlyMap<ToolCallStatus, number>>;
+  /** Approvals that wait for people. */
+  pendingApprovals(): Promise<number>;
 }
 
 /** What belongs to the installation and not to one tenant. */

@@ -5,7 +5,7 @@ import { wordList } from './sql-words.js';
 import type { WorkReader } from './store-reader.js';
 
 /** The index over calls that may still need somebody holds all but these. */
-const SETTLED: readonly ToolCallStatus[] = ['completed', 'failed', 'denied', 'not_executed'];
+export const SETTLED: readonly ToolCallStatus[] = ['completed', 'failed', 'denied', 'not_executed'];
 
 export function workReader(connection: ReadConnection): WorkReader {
   return {

@@ -32,6 +32,8 @@ export class Checkpointer {
   private answered: ((answer: CheckpointAnswer) => void) | null = null;
   private running: Promise<void> = Promise.resolve();
   private dead = false;
+  /** From here on the end of the thread is no failure, however it comes: nobody needs it any more. */
+  private closing = false;
 
   constructor(private readonly options: CheckpointerOptions) {
     const { databasePath, entry } = options;
@@ -74,13 +76,12 @@ export class Checkpointer {
   }
 
   async close(): Promise<void> {
+    this.closing = true;
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     await this.running;
-    const closed = this.ask({ kind: 'close' });
-    // From here on the end of the thread is no failure.
+    await this.ask({ kind: 'close' });
     this.dead = true;
-    await closed;
     await this.worker.terminate();
   }
 
@@ -99,7 +100,7 @@ export class Checkpointer {
   }
 
   private die(why: string): void {
-    if (!this.dead) this.options.problem(`the checkpoint thread has failed: ${why}`);
+    if (!this.dead && !this.closing) this.options.problem(`the checkpoint thread has failed: ${why}`);
     this.dead = true;
     this.answered?.({ kind: 'closed' });
   }

@@ -1,5 +1,6 @@
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Feed } from '../feed.js';
+import type { StoreMeter } from '../store-meter.js';
 import { GuardFailed, LANES } from '../unit.js';
 import type { Committed, Lane, Unit } from '../unit.js';
 import type { UnitResult } from './unit-writer.js';
@@ -16,6 +17,8 @@ interface Waiting {
   readonly unit: Unit;
   readonly resolve: (committed: Committed) => void;
   readonly reject: (error: Error) => void;
+  /** Monotonic milliseconds, for the meter. */
+  readonly since: number;
 }
 
 const RETRY_AFTER_SECONDS = 1;
@@ -34,6 +37,7 @@ export class LaneQueue {
     private readonly writer: WriterPort,
     private readonly feed: Feed,
     private readonly limits: LaneLimits,
+    private readonly meter: StoreMeter | null = null,
   ) {}
 
   /** Resolves when the unit is durable; errors as `Store.commit` says. */
@@ -46,7 +50,7 @@ export class LaneQueue {
       return Promise.reject(new CountersignError('overloaded', 'too many proposals wait to be recorded', details));
     }
     return new Promise((resolve, reject) => {
-      lane.push({ unit, resolve, reject });
+      lane.push({ unit, resolve, reject, since: performance.now() });
       this.flushing ??= this.flushAll();
     });
   }
@@ -54,6 +58,12 @@ export class LaneQueue {
   /** Units that wait, without those being flushed. */
   get length(): number {
     return LANES.reduce((sum, lane) => sum + this.lanes[lane].length, 0);
+  }
+
+  /** Units that wait in each lane, without those being flushed. */
+  get depths(): Readonly<Record<Lane, number>> {
+    const { settle, govern, admit } = this.lanes;
+    return { settle: settle.length, govern: govern.length, admit: admit.length };
   }
 
   /** Why no unit is accepted any more, or null. */
@@ -86,10 +96,18 @@ export class LaneQueue {
   private async flush(batch: readonly Waiting[]): Promise<void> {
     try {
       const results = await this.writer.apply(batch.map(({ unit }) => unit));
+      this.measure(batch);
       batch.forEach((waiting, index) => this.answer(waiting, results[index]));
     } catch (error) {
       this.rejectBatch(batch, error);
     }
+  }
+
+  private measure(batch: readonly Waiting[]): void {
+    if (this.meter === null) return;
+    const now = performance.now();
+    this.meter.flushed(batch.length);
+    for (const { unit, since } of batch) this.meter.answered(unit.lane, (now - since) / 1000);
   }
 
   private answer({ unit, resolve, reject }: Waiting, result: UnitResult | undefined): void {

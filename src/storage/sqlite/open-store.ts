@@ -7,6 +7,7 @@ import { keyEncryptionKey } from '../file-key-ring.js';
 import { LocalKeyRing } from '../local-key-ring.js';
 import { privateDirectory } from '../private-files.js';
 import { RecentCalls } from '../recent-calls.js';
+import type { StoreMeter } from '../store-meter.js';
 import { CHECKPOINT_ENTRY, Checkpointer } from './checkpointer.js';
 import {
   assertKeyOf,
@@ -34,6 +35,8 @@ export interface OpenStoreOptions {
   readonly versionSetId: string;
   /** Told what went wrong without anybody's request having failed: a listener of the feed that threw, a checkpoint. */
   readonly problem: (message: string, error?: unknown) => void;
+  /** Told how long writing takes. */
+  readonly meter?: StoreMeter;
   /** Where the built writer and checkpoint threads are, when they do not lie beside this file. */
   readonly writerEntry?: URL;
   readonly checkpointEntry?: URL;
@@ -93,7 +96,7 @@ async function openParts(
   checkpointer.start();
 
   const feed = new Feed(head, (name, error) => options.problem(`listener ${name} of the feed has failed`, error));
-  const queue = new LaneQueue(thread, feed, storage);
+  const queue = new LaneQueue(thread, feed, storage, options.meter);
   const ids = createIdSource(clock, random);
   const recent = new RecentCalls(options.versionSetId);
   recent.follow(feed);

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { KeyRing } from '../key-ring.js';
 import { approvalReader } from '../readers/approval.reader.js';
+import { censusReader } from '../readers/census.reader.js';
 import { eventReader } from '../readers/event.reader.js';
 import { installationReader } from '../readers/installation.reader.js';
 import { OpenedKeys } from '../readers/opened-keys.js';
@@ -63,6 +64,7 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...runReader(connection),
     ...proposalReader(connection),
     ...workReader(connection),
+    ...censusReader(connection),
     ...installationReader(connection),
     ...eventReader(connection, new OpenedKeys(connection, keyRing)),
   };

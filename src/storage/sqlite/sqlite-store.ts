@@ -67,7 +67,8 @@ export class SqliteStore extends Store {
         `the write-ahead log has ${walBytes} bytes, more than storage.walBytesMax ${this.parts.walBytesMax}`,
       );
     }
-    return { ok: reasons.length === 0, queue: this.parts.queue.length, walBytes, reasons };
+    const { length, depths } = this.parts.queue;
+    return { ok: reasons.length === 0, queue: length, lanes: depths, failure, walBytes, reasons };
   }
 
   override close(): Promise<void> {

@@ -197,6 +197,37 @@ export function describeReads({ current }: StoreUnderTest): void {
       expect(await idsOf([], 9, null)).toEqual([]);
     });
 
+    it('counts calls that may still need somebody by status, without handoffs that have a finding', async () => {
+      const { store } = current();
+      expect([...(await store.read.openCallCounts())]).toEqual([]);
+      const statuses: ToolCallStatus[] = ['result_unknown', 'result_unknown', 'reconciling', 'completed', 'denied'];
+      await write(
+        store,
+        ...statuses.map((status, index) => callInsert({ tool_call_id: `call ${index}`, status })),
+        callInsert({ tool_call_id: 'open handoff', status: 'manual_handoff' }),
+        callInsert({ tool_call_id: 'found handoff', status: 'manual_handoff', resolution_finding: 'happened' }),
+      );
+      expect(new Map(await store.read.openCallCounts())).toEqual(
+        new Map([
+          ['result_unknown', 2],
+          ['reconciling', 1],
+          ['manual_handoff', 1],
+        ]),
+      );
+    });
+
+    it('counts approvals that wait for people', async () => {
+      const { store } = current();
+      expect(await store.read.pendingApprovals()).toBe(0);
+      await write(
+        store,
+        approvalInsert('apr 1', { status: 'pending' }),
+        approvalInsert('apr 2', { status: 'pending' }),
+        approvalInsert('apr 3', { status: 'granted', executeBy: at(9), decidedBy: [] }),
+      );
+      expect(await store.read.pendingApprovals()).toBe(2);
+    });
+
     it('finds the open run of a label and not one that has ended', async () => {
       const { store } = current();
       const principal = principalKey(PRINCIPAL);

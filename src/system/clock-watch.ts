@@ -1,0 +1,76 @@
+import type { Clock } from './clock.js';
+import type { Readiness } from './readiness.js';
+
+/** How often the clocks are compared, and how long after it an irregularity is a reason. */
+const LOOK_MS = 1000;
+const REMEMBER_MS = 60_000;
+
+export interface ClockLimits {
+  /** Milliseconds by which the wall clock may move against the monotonic one between two looks. */
+  readonly jumpMsMax: number;
+  /** Milliseconds by which a look may come late. */
+  readonly stallMsMax: number;
+}
+
+interface Seen {
+  /** Monotonic milliseconds. */
+  readonly at: number;
+  readonly byMs: number;
+}
+
+interface Look {
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+/**
+ * Compares the wall clock with the monotonic one. Everything that expires goes by the wall clock, so an operator should
+ * know when it was moved or the machine stood still; and a look that comes late shows that the event loop was held up.
+ */
+export class ClockWatch {
+  private last: Look;
+  private timer: NodeJS.Timeout | null = null;
+  private jump: Seen | null = null;
+  private stall: Seen | null = null;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly limits: ClockLimits,
+    readiness: Readiness,
+  ) {
+    this.last = this.read();
+    readiness.watch(() => {
+      const jumped = this.recent(this.jump, (ms) => `the wall clock moved by ${ms} ms against the monotonic clock`);
+      const stalled = this.recent(this.stall, (ms) => `the event loop was held up for ${ms} ms`);
+      return [...jumped, ...stalled].map((detail) => ({ name: 'clock', weight: 'degraded', detail }) as const);
+    });
+  }
+
+  start(): void {
+    this.last = this.read();
+    this.timer = setInterval(() => this.look(LOOK_MS), LOOK_MS).unref();
+  }
+
+  stop(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+  }
+
+  /** `dueAfterMs`: how long after the look before this one was to come. */
+  look(dueAfterMs: number): void {
+    const now = this.read();
+    const passed = now.monotonic - this.last.monotonic;
+    const jumped = Math.round(now.wall - this.last.wall - passed);
+    const late = Math.round(passed - dueAfterMs);
+    if (Math.abs(jumped) > this.limits.jumpMsMax) this.jump = { at: now.monotonic, byMs: jumped };
+    if (late > this.limits.stallMsMax) this.stall = { at: now.monotonic, byMs: late };
+    this.last = now;
+  }
+
+  private recent(seen: Seen | null, words: (byMs: number) => string): readonly string[] {
+    return seen !== null && this.clock.monotonic() - seen.at < REMEMBER_MS ? [words(seen.byMs)] : [];
+  }
+
+  private read(): Look {
+    return { wall: this.clock.now(), monotonic: this.clock.monotonic() };
+  }
+}
