@@ -7,8 +7,6 @@ interface Cells {
   readonly seconds: Distribution;
 }
 
-const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
-
 /** Counts every answered request by its route as declared, and how long it took; waiting for a call to settle included. */
 export function measureRequests(server: FastifyInstance, metrics: Metrics): void {
   const totals = metrics.count('countersign_http_requests_total', 'Answered requests.', ['method', 'route', 'status']);
@@ -17,21 +15,27 @@ export function measureRequests(server: FastifyInstance, metrics: Metrics): void
     'From the request to the end of its answer; streams of events are left out.',
     ['route'],
   );
-  const known = new Map<string, Cells>();
+  // In steps, because a text put together for each request would have to be hashed for each request.
+  const known = new Map<string, Map<string, Cells[]>>();
   server.addHook('onResponse', (request, reply, done) => {
-    const { method } = request;
     const route = routeOf(request);
-    const status = CLASSES[Math.floor(reply.statusCode / 100) - 1] ?? '5xx';
-    const key = `${method} ${status} ${route}`;
-    let cells = known.get(key);
-    if (cells === undefined) {
-      cells = { total: totals.with(method, route, status), seconds: seconds.with(route) };
-      known.set(key, cells);
-    }
+    const byMethod = entryOf(known, route, () => new Map<string, Cells[]>());
+    const byClass = entryOf(byMethod, request.method, () => []);
+    const statusClass = Math.floor(reply.statusCode / 100);
+    const cells = (byClass[statusClass] ??= {
+      total: totals.with(request.method, route, `${statusClass}xx`),
+      seconds: seconds.with(route),
+    });
     cells.total.add();
     if (!isStream(request)) cells.seconds.observe(reply.elapsedTime / 1000);
     done();
   });
+}
+
+function entryOf<V>(map: Map<string, V>, key: string, create: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, (value = create()));
+  return value;
 }
 
 /** What a path that nobody declared is counted under: a caller must not be able to make labels. */

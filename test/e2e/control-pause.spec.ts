@@ -106,7 +106,7 @@ describe('pause', () => {
     await setPause({ capability: 'demo.pay' });
     expect((await lena.decide(approvalIdOf(waiting), 'allow')).body.status).toBe('granted');
     await stack.restart('SIGKILL');
-    expect((await readiness()).status).toBe(503);
+    expect((await readiness()).body).toMatchObject({ degraded: true, reasons: [{ name: 'paused' }] });
     await pause(700);
     expect((await harness.call(waiting.body.toolCallId)).body.status).toBe('authorized');
     expect(stack.tool.executions('/demo.pay')).toEqual([]);

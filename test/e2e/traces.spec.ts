@@ -135,7 +135,8 @@ describe('a traced call', () => {
 
   it('shows ids, words and codes, and never an argument, a reason, a result or a credential', async () => {
     stack.tool.behave('/demo.send', () => ({ status: 422, text: `{"error":"${CANARY}"}` }));
-    const refused = await harness.propose('demo.send', { word: CANARY }, { body: { reason: CANARY } });
+    const headers = { 'x-note': CANARY, tracestate: `vendor=${CANARY}`, baggage: `user=${CANARY}` };
+    const refused = await harness.propose('demo.send', { word: CANARY }, { headers, body: { reason: CANARY } });
     const asked = await harness.propose('demo.pay', { word: CANARY }, { wait: 0 });
     await lena.decide(approvalIdOf(asked), 'deny', { reason: CANARY });
     await complete(refused.body.toolCallId);

@@ -131,6 +131,7 @@ describe('the schema', () => {
       'open calls of a run',
       `SELECT count(*) FROM tool_calls WHERE run_id = 'x' AND status NOT IN ('completed', 'failed', 'manual_handoff', 'denied', 'not_executed')`,
     ],
+    ['pending approvals to count', `SELECT COUNT(*) FROM approvals WHERE status = 'pending'`],
     [
       'approvals of a tenant in a status',
       `SELECT * FROM approvals WHERE tenant = 'x' AND status = 'pending' ORDER BY created_at DESC, approval_id DESC LIMIT 9`,
