@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { measureApprovals } from './approvals.mjs';
 import { measureGatedPath } from './gated-path.mjs';
 import { comparePrefilled } from './prefilled.mjs';
-import { startTool } from './processes.mjs';
+import { killAll, startTool } from './processes.mjs';
 import { measureRecovery } from './recovery.mjs';
 import { jsonLine, printReport } from './report.mjs';
 import { canTrace, countSyncs } from './sync-trace.mjs';
@@ -92,9 +92,20 @@ async function bench() {
 const options = readOptions();
 const dir = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
 const tool = await startTool();
+
+function cleanUp() {
+  killAll();
+  rmSync(dir, { recursive: true, force: true });
+}
+
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
+  process.once(signal, () => {
+    cleanUp();
+    process.exit(1);
+  });
+}
 try {
   process.exitCode = await bench();
 } finally {
-  tool.stop();
-  rmSync(dir, { recursive: true, force: true });
+  cleanUp();
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { PEOPLE, signingKeys, startProxy } from '../examples/refunds/stack.mjs';
+import { treeOf } from './process-figures.mjs';
 import { writeDefinitions } from './definitions.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -16,12 +17,23 @@ export const WITH_PROBE = ['--import', PROBE];
 
 export const TOOL_KEY = 'bench-tool-key';
 
+/** What this program has started and has not seen end. @type {Set<() => unknown>} */
+const killers = new Set();
+
+/** Ends at once what still runs; for when this program is interrupted or fails. */
+export function killAll() {
+  for (const kill of killers) kill();
+}
+
 /** @typedef {{ executions: number, keys: number, repeatedKeys: number }} ToolCounts */
 /** @typedef {{ received: number, at: Record<string, string> }} Arrivals */
 /** @typedef {{ sequence: number, lagP99Ms: number, lagMaxMs: number, utilization: number }} EventLoopFigures */
 
 export async function startTool() {
   const child = spawn(process.execPath, [join(HERE, 'tool.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const kill = () => child.kill('SIGKILL');
+  killers.add(kill);
+  child.once('exit', () => killers.delete(kill));
   /** @type {string} */
   const url = await new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line).listening));
@@ -82,8 +94,13 @@ export async function installation(dir, toolUrl, more = {}) {
     },
     databaseBytes: () => sizeOf(database) + sizeOf(`${database}-wal`),
     /** @param {{ nodeArgs?: string[], command?: string[] }} [options] */
-    start: ({ nodeArgs = WITH_PROBE, command = [] } = {}) =>
-      startProxy({ env, config: join(HERE, 'countersign.yaml'), nodeArgs, command }),
+    start: async ({ nodeArgs = WITH_PROBE, command = [] } = {}) => {
+      const proxy = await startProxy({ env, config: join(HERE, 'countersign.yaml'), nodeArgs, command });
+      const kill = () => treeOf(proxy.pid).forEach((pid) => process.kill(pid, 'SIGKILL'));
+      killers.add(kill);
+      void proxy.exited.then(() => killers.delete(kill));
+      return proxy;
+    },
   };
 }
 

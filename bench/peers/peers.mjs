@@ -8,6 +8,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { medianOf, ratioOf } from '../ratios.mjs';
+import { killAll } from '../processes.mjs';
 import { canTrace } from '../sync-trace.mjs';
 import { installPeers } from './install.mjs';
 import { startCountersign } from './proxy.mjs';
@@ -172,6 +173,7 @@ async function cleanUp() {
   for (const stop of stops.splice(0).toReversed()) {
     await stop().catch((/** @type {unknown} */ error) => console.error(error));
   }
+  killAll();
   rmSync(dir, { recursive: true, force: true });
 }
 
