@@ -176,8 +176,8 @@ export class AppModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         {
           provide: APP_GUARD,
-          useFactory: (verifier: TokenVerifier) => new BearerGuard(verifier),
-          inject: [TokenVerifier],
+          useFactory: (verifier: TokenVerifier, settings: Settings) => new BearerGuard(verifier, settings),
+          inject: [TokenVerifier, Settings],
         },
       ],
     };

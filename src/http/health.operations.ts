@@ -24,7 +24,8 @@ export const GET_METRICS = {
   id: 'getMetrics',
   tag: 'Installation',
   summary: 'The numbers of the installation',
-  description: 'Needs the token of an operator of the installation unless the setting `metrics.access` opens it.',
+  description:
+    'For an operator of the tenant that runs the installation, unless the setting `metrics.access` asks for no token.',
   answers: { 200: { means: 'The text format of Prometheus.', text: { 'text/plain': 'The metrics.' } } },
-  refusals: ['unauthenticated', 'not_authorized'],
+  refusals: [],
 } as const satisfies Operation;

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
+import { settingsWith } from '../../test/builders/settings-examples.js';
+import type { Settings } from '../config/settings.js';
 import { callerWith } from '../../test/builders/installation.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
-import { AllowRoles, BearerGuard, Public } from './bearer.guard.js';
+import { AllowRoles, BearerGuard, OpenIf, Public } from './bearer.guard.js';
 import type { Caller } from './caller.js';
 import type { TokenVerifier } from './token-verifier.js';
 
@@ -14,6 +16,10 @@ class Routes {
   forEverybody(): void {}
 
   forNobody(): void {}
+
+  @AllowRoles('operator')
+  @OpenIf(({ metrics }, address) => metrics.access === 'loopback' && address === '::1')
+  forWhomTheSettingsSay(): void {}
 }
 
 @AllowRoles('approver')
@@ -31,9 +37,12 @@ interface Asked {
   readonly route: () => void;
   readonly of?: new () => object;
   readonly roles?: Caller['roles'];
+  readonly settings?: Settings;
+  readonly address?: string;
 }
 
-async function answer({ authorization, route, of = Routes, roles = ['operator'] }: Asked): Promise<unknown> {
+async function answer(asked: Asked): Promise<unknown> {
+  const { authorization, route, of = Routes, roles = ['operator'], settings = settingsWith(), address } = asked;
   const caller = callerWith({ roles, isAgent: roles.includes('harness') });
   const verifier = {
     async verify(token: string): Promise<Caller> {
@@ -42,7 +51,8 @@ async function answer({ authorization, route, of = Routes, roles = ['operator'] 
       return caller;
     },
   };
-  const request: { headers: object; caller?: Caller } = {
+  const request: { headers: object; socket: object; caller?: Caller } = {
+    socket: { remoteAddress: address },
     headers: authorization === undefined ? {} : { authorization },
   };
   const context = {
@@ -50,7 +60,7 @@ async function answer({ authorization, route, of = Routes, roles = ['operator'] 
     getClass: () => of,
     switchToHttp: () => ({ getRequest: () => request }),
   };
-  const guard = new BearerGuard(verifier as unknown as TokenVerifier);
+  const guard = new BearerGuard(verifier as unknown as TokenVerifier, settings);
   try {
     const passed = await guard.canActivate(context as unknown as ExecutionContext);
     return passed && (request.caller === caller ? 'with its caller' : 'without a caller');
@@ -110,6 +120,16 @@ describe('the guard of every route', () => {
     const header = authorization === undefined ? {} : { authorization };
     expect(await answer({ ...header, route: routes.forOperators })).toBe('unauthenticated');
     expect(seen).toEqual([]);
+  });
+
+  it('asks nobody for a token on a route that the settings open to them, and everybody else as ever', async () => {
+    const route = routes.forWhomTheSettingsSay;
+    const settings = settingsWith({ metrics: { access: 'loopback' } });
+    expect(await answer({ route, settings, address: '::1' })).toBe('without a caller');
+    expect(await answer({ route, settings, address: '10.0.0.1' })).toBe('unauthenticated');
+    expect(await answer({ route, address: '::1' })).toBe('unauthenticated');
+    expect(await answer({ route, authorization: 'Bearer good' })).toBe('with its caller');
+    expect(await answer({ route, authorization: 'Bearer good', roles: ['auditor'] })).toBe('not_authorized');
   });
 
   it('refuses what the verifier refuses', async () => {

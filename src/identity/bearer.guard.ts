@@ -1,4 +1,5 @@
 import { Injectable, SetMetadata, createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { ROLES, hasRole, type Caller, type Role } from './caller.js';
 import { TokenVerifier } from './token-verifier.js';
@@ -14,8 +15,16 @@ const PUBLIC_KEY = 'countersign:public';
 /** For routes that say nothing about anybody's data. */
 export const Public = (): MethodDecorator => SetMetadata(PUBLIC_KEY, true);
 
+type OpenRule = (settings: Settings, address: string | undefined) => boolean;
+
+const OPEN_KEY = 'countersign:open';
+
+/** For a route that the settings may open to callers without a token; `address` is where the connection comes from. */
+export const OpenIf = (rule: OpenRule): MethodDecorator => SetMetadata(OPEN_KEY, rule);
+
 interface AuthenticatedRequest {
   readonly headers: { readonly authorization?: string };
+  readonly socket?: { readonly remoteAddress?: string };
   caller?: Caller;
 }
 
@@ -36,6 +45,12 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   return caller;
 });
 
+/** The same where the settings may have opened the route: null when they have, and nobody was asked for a token. */
+export const CallerIfAsked = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Caller | null =>
+    context.switchToHttp().getRequest<AuthenticatedRequest>().caller ?? null,
+);
+
 /** The token of an `Authorization` header (RFC 6750); null when there is none of the right form. */
 export function bearerToken(authorization: string | undefined): string | null {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1] ?? null;
@@ -44,12 +59,17 @@ export function bearerToken(authorization: string | undefined): string | null {
 /** Authenticates every request and holds it against the roles of its route. */
 @Injectable()
 export class BearerGuard implements CanActivate {
-  constructor(private readonly verifier: TokenVerifier) {}
+  constructor(
+    private readonly verifier: TokenVerifier,
+    private readonly settings: Settings,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const access = accessOf(context.getHandler(), context.getClass());
     if (access === 'public') return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    const isOpen = Reflect.getMetadata(OPEN_KEY, context.getHandler()) as OpenRule | undefined;
+    if (isOpen?.(this.settings, request.socket?.remoteAddress) === true) return true;
     const token = bearerToken(request.headers.authorization);
     if (token === null) throw new CountersignError('unauthenticated', 'a bearer token is required');
     const caller = await this.verifier.verify(token);

@@ -16,7 +16,10 @@ let n = 0;
 
 beforeAll(async () => {
   stack = await Stack.start({
-    capabilities: { ...opaqueManifest('demo.send', NUMBER), ...opaqueManifest('demo.pay', NUMBER) },
+    capabilities: {
+      ...opaqueManifest('demo.send', NUMBER, { timeout: '10s' }),
+      ...opaqueManifest('demo.pay', NUMBER, { timeout: '10s' }),
+    },
     policies: { ...permit('demo.send'), ...ask('demo.pay') },
     env: {
       COUNTERSIGN_EXECUTION__BREAKER_FAILURES_MAX: '2',

@@ -20,7 +20,10 @@ let lena: Client;
 beforeAll(async () => {
   collector = await TraceCollector.start();
   stack = await Stack.start({
-    capabilities: { ...opaqueManifest('demo.send', WORDS), ...opaqueManifest('demo.pay', WORDS) },
+    capabilities: {
+      ...opaqueManifest('demo.send', WORDS, { timeout: '10s' }),
+      ...opaqueManifest('demo.pay', WORDS, { timeout: '10s' }),
+    },
     policies: { ...permit('demo.send'), ...ask('demo.pay') },
     env: { COUNTERSIGN_TRACING__OTLP_URL: collector.url, COUNTERSIGN_LOG__LEVEL: 'debug' },
   });

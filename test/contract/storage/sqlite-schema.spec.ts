@@ -131,7 +131,6 @@ describe('the schema', () => {
       'open calls of a run',
       `SELECT count(*) FROM tool_calls WHERE run_id = 'x' AND status NOT IN ('completed', 'failed', 'manual_handoff', 'denied', 'not_executed')`,
     ],
-    ['pending approvals to count', `SELECT COUNT(*) FROM approvals WHERE status = 'pending'`],
     [
       'approvals of a tenant in a status',
       `SELECT * FROM approvals WHERE tenant = 'x' AND status = 'pending' ORDER BY created_at DESC, approval_id DESC LIMIT 9`,
@@ -156,6 +155,19 @@ describe('the schema', () => {
   ])('finds %s by an index, without sorting', (_, sql) => {
     expect(plan(sql)).not.toMatch(/SCAN|TEMP B-TREE/);
     expect(plan(sql)).toMatch(/SEARCH/);
+  });
+
+  it.each([
+    ['pending approvals', `SELECT COUNT(*) FROM approvals WHERE status = 'pending'`, 'approvals_pending'],
+    [
+      'open calls',
+      `SELECT status, COUNT(*) FROM tool_calls WHERE status NOT IN ('completed', 'failed', 'denied', 'not_executed') AND status <> 'manual_handoff' GROUP BY status`,
+      'tool_calls_status',
+    ],
+  ])('counts %s from an index that holds nothing else', (_, sql, index) => {
+    expect(plan(sql)).toBe(
+      `SCAN ${index === 'approvals_pending' ? 'approvals' : 'tool_calls'} USING COVERING INDEX ${index}`,
+    );
   });
 
   it('cannot be written through a connection that reads', () => {
