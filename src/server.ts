@@ -45,19 +45,23 @@ import { SystemClock } from './system/clock.js';
 import { Logger, PinoLogger, errorName } from './system/logger.js';
 import { Metrics } from './system/metrics/metrics.js';
 import { SystemRandom } from './system/random-source.js';
+import { Grace } from './system/grace.js';
 import { Periodic } from './system/periodic.js';
 import { PRODUCT_VERSION } from './system/product-version.js';
 
 /** Names the product, event catalogue and schema versions that write into the store. */
 const VERSION_SET = `countersign/${PRODUCT_VERSION} events/1 schema/1`;
 
+/** How long the last answers of a stopping process may take to leave. */
+const CLOSING_MS = 1000;
+
 /** How long the last records of a stopping process may take. */
 const RECORDING_MS = 2000;
 
 export interface RunningServer {
   readonly url: string;
-  /** Admits nothing new, lets what is on the wire end within the grace, closes. */
-  stop(): Promise<void>;
+  /** Admits nothing new, lets what is on the wire end within the grace (or until `hurry` is aborted), closes. */
+  stop(hurry: AbortSignal): Promise<void>;
 }
 
 /** Opens what is durable, checks everything, and only then listens. */
@@ -112,15 +116,18 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
   await listen(app, settings);
   return {
     url: urlOf(server.server.address(), settings.http.host),
-    stop: async () => {
-      const until = performance.now() + settings.shutdownGraceMs;
-      const leftMs = (): number => Math.max(0, until - performance.now());
-      await stopAdmitting(app, lastRequests, leftMs);
-      await stopWork(leftMs());
+    stop: async (hurry) => {
+      const grace = new Grace(settings.shutdownGraceMs, hurry);
+      await stopAdmitting(app, lastRequests, grace);
+      const work = stopWork(grace.leftMs());
+      await grace.within(work);
+      // Whoever asks meanwhile is told to ask elsewhere, which is kinder than a connection that breaks.
+      await lastRequests.letGo();
+      await within(CLOSING_MS, app.close());
       await app.get(PolicyService).onApplicationShutdown();
       await app.get(HttpClient).destroy();
       // What was torn down is recorded as unknown, or as not sent, before the store closes.
-      await within(RECORDING_MS, app.get(Executor).idle());
+      await within(RECORDING_MS, Promise.all([work, app.get(Executor).idle()]));
       await app.get(Store).close();
       await tracing?.stop();
     },
@@ -223,21 +230,20 @@ async function startWork(
   };
 }
 
-/** No new connections and no new dispatches; requests under way are answered. */
+/** No new work and no new dispatches; requests under way are answered. */
 async function stopAdmitting(
   app: NestFastifyApplication,
   lastRequests: LastRequests,
-  leftMs: () => number,
+  grace: Grace,
 ): Promise<void> {
   app.get(DispatchHandover).close();
   app.get(CallWatch).close();
   app.get(EventStreams).close();
-  await lastRequests.refuse(leftMs());
-  await within(leftMs(), app.close());
+  await lastRequests.refuse(grace);
 }
 
 /** Waits for the work, but no longer than so many milliseconds. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms))]);
 }
 

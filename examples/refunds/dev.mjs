@@ -1,43 +1,33 @@
-/** `npm run dev`: the provider and the proxy, running until Ctrl-C, with tokens and curl lines to copy. */
+/**
+ * `npm run dev`: the payment provider of the example and `countersign dev` in front of it, running until Ctrl-C, with curl
+ * lines to copy. The tokens are printed by `countersign dev`.
+ */
+import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { PEOPLE, signingKeys, startProvider, startProxy } from './stack.mjs';
+import { startProvider } from './stack.mjs';
 
 const DATA = fileURLToPath(new URL('../../data/', import.meta.url));
-const PROXY_PORT = 7411;
+const COUNTERSIGN = fileURLToPath(new URL('../../dist/cli/countersign.js', import.meta.url));
 const PROVIDER_PORT = 7412;
 
 mkdirSync(DATA, { recursive: true, mode: 0o700 });
-const keys = await signingKeys(join(DATA, 'refunds-example-keys'));
 const apiKey = 'example-provider-key';
 const provider = await startProvider({
   db: join(DATA, 'refunds-example-provider.sqlite'),
   port: PROVIDER_PORT,
   apiKey,
 });
-const proxy = await startProxy({
-  env: { PAYMENTS_KEY: apiKey, COUNTERSIGN_HTTP__PORT: String(PROXY_PORT) },
-}).catch(async (error) => {
-  await provider.kill('SIGTERM');
-  throw error;
+const proxy = spawn(process.execPath, [COUNTERSIGN, 'dev'], {
+  env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', PAYMENTS_KEY: apiKey },
+  stdio: ['ignore', 'pipe', 'inherit'],
 });
 
-const [harness, lena, omar, operator, auditor] = await Promise.all(
-  [PEOPLE.harness, PEOPLE.lena, PEOPLE.omar, PEOPLE.operator, PEOPLE.auditor].map((person) => keys.token(person)),
-);
-
-console.log(`
-Countersign is running at ${proxy.url}, the payment provider at ${provider.url}. Ctrl-C stops both.
-
-Copy these tokens into your shell (valid for 8 hours):
-
-  export CS=${proxy.url}
-  export HARNESS=${harness}
-  export LENA=${lena}
-  export OMAR=${omar}
-  export OPERATOR=${operator}
-  export AUDITOR=${auditor}
+const WORDS = `
+Countersign is running, and the payment provider at ${provider.url}. Ctrl-C stops both.
+Copy the export lines above into another shell: an address, and tokens that are valid for 8 hours.
 
 A small refund runs at once:
 
@@ -61,19 +51,22 @@ Lena sees what is waiting, and allows it with the digest she was shown:
 What became of the call, and what an auditor sees:
 
   curl -s $CS/v1/tool-calls -H "authorization: Bearer $AUDITOR"
-`);
+`;
+
+createInterface({ input: proxy.stdout }).on('line', (line) => {
+  console.log(line);
+  if (line.startsWith('export AUDITOR=')) console.log(WORDS);
+});
 
 let stopping = false;
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   process.on(signal, () => {
     if (stopping) return;
     stopping = true;
-    void Promise.all([proxy.kill('SIGTERM'), provider.kill('SIGTERM')]).then(() => process.exit(0));
+    proxy.kill('SIGTERM');
   });
 }
-const code = await proxy.exited;
-if (!stopping) {
-  console.error(proxy.output());
-  await provider.kill('SIGTERM');
-  process.exit(code ?? 1);
-}
+/** @type {number | null} */
+const code = await new Promise((resolve) => proxy.once('close', resolve));
+await provider.kill('SIGTERM');
+process.exit(code ?? 1);

@@ -4,15 +4,14 @@
  * end-to-end tests.
  */
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { SignJWT, exportJWK, generateKeyPair, importJWK } from 'jose';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const SIGNING_KEY = new URL('../../dist/identity/signing-key.js', import.meta.url).href;
 const START_TIMEOUT_MS = 90_000;
 
 export const ISSUER = 'https://issuer.example.test';
@@ -33,36 +32,31 @@ export const PEOPLE = {
 };
 
 /**
- * A signing key below `dir` (made on first use, mode 0600) and the public key set beside it.
+ * A key pair below `dir` (made on first use) and who signs with it: what `countersign token` does, without a process per
+ * token.
  * @param {string} dir
  */
 export async function signingKeys(dir) {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const privateFile = join(dir, 'private-key.json');
-  const jwksFile = join(dir, 'public-keys.json');
-  if (!existsSync(privateFile)) {
-    const pair = await generateKeyPair('Ed25519', { extractable: true });
-    const kid = randomBytes(8).toString('hex');
-    const publicKey = { ...(await exportJWK(pair.publicKey)), kid, alg: 'Ed25519', use: 'sig' };
-    writeFileSync(privateFile, JSON.stringify({ ...(await exportJWK(pair.privateKey)), kid }), { mode: 0o600 });
-    writeFileSync(jwksFile, JSON.stringify({ keys: [publicKey] }, null, 2));
-  }
-  const jwk = JSON.parse(readFileSync(privateFile, 'utf8'));
-  const key = await importJWK(jwk, 'Ed25519');
+  const { TokenSigner, keyPairFiles, newKeyPair } = /** @type {typeof import('../../src/identity/signing-key.js')} */ (
+    await import(SIGNING_KEY)
+  );
+  const { privateFile, jwksFile } = existsSync(keyPairFiles(dir).privateFile)
+    ? keyPairFiles(dir)
+    : await newKeyPair(dir);
+  const signer = await TokenSigner.read(privateFile);
   return {
     jwksFile,
     /** @param {Person} person @param {number} [seconds] */
-    token: (person, seconds = 8 * 3600) => {
-      const { sub, ...claims } = person;
-      return new SignJWT({ tenant: 'acme', ...claims })
-        .setProtectedHeader({ alg: 'Ed25519', kid: jwk.kid, typ: 'at+jwt' })
-        .setSubject(sub)
-        .setIssuer(ISSUER)
-        .setAudience(AUDIENCE)
-        .setIssuedAt()
-        .setExpirationTime(`${seconds}s`)
-        .sign(key);
-    },
+    token: (person, seconds = 8 * 3600) =>
+      signer.sign(
+        { tenant: 'acme', ...person },
+        {
+          issuer: ISSUER,
+          audience: AUDIENCE,
+          issuedAtSeconds: Math.floor(Date.now() / 1000),
+          lifetimeSeconds: seconds,
+        },
+      ),
   };
 }
 
@@ -81,12 +75,18 @@ export function startProvider({ db, port = 0, apiKey, args = [] }) {
 
 /**
  * The proxy, started as an operator starts it.
- * @param {{ env: Record<string, string>, config?: string, nodeArgs?: string[], command?: string[] }} options
+ * @param {{ env: Record<string, string>, config?: string, nodeArgs?: string[], command?: string[], program?: string }} options
  * @returns {Promise<Running>}
  */
-export function startProxy({ env, config = join(HERE, 'countersign.yaml'), nodeArgs = [], command = [] }) {
+export function startProxy({
+  env,
+  config = join(HERE, 'countersign.yaml'),
+  nodeArgs = [],
+  command = [],
+  program = MAIN,
+}) {
   return start(
-    [...nodeArgs, MAIN, 'start'],
+    [...nodeArgs, program, 'start'],
     { COUNTERSIGN_CONFIG: config, ...env },
     (line) => {
       const entry = tryJson(line);

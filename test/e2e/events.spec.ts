@@ -18,7 +18,7 @@ let auditor: Client;
 beforeAll(async () => {
   stack = await Stack.start({
     capabilities: {
-      ...opaqueManifest('demo.pay', { amount: { type: 'integer' } }),
+      ...opaqueManifest('demo.pay', { amount: { type: 'integer' } }, { timeout: '20s' }),
       ...opaqueManifest('demo.big', { text: { type: 'string' } }),
       ...opaqueManifest('demo.card', { cardToken: { type: 'string' } }, { redact: ['/cardToken'] }),
     },
@@ -153,11 +153,15 @@ describe('a stream of events', () => {
     const token = await stack.token(CAST.harness);
     const progress = { working: true, connections: 0 };
     const work = (async () => {
-      for (let n = 0; n < 200; n += 10) {
+      for (let n = 0; n < 1_000; n += 10) {
         const calls = Array.from({ length: 10 }, (_, i) =>
-          harness.propose('demo.pay', { amount: 2_000 + n + i }, label),
+          harness.propose('demo.pay', { amount: 2_000 + n + i }, { ...label, wait: 30 }),
         );
-        const others = harness.propose('demo.pay', { amount: 9_000 + n }, { headers: { 'run-id': 'beside' } });
+        const others = harness.propose(
+          'demo.pay',
+          { amount: 90_000 + n },
+          { headers: { 'run-id': 'beside' }, wait: 30 },
+        );
         for (const answer of await Promise.all([...calls, others])) expect(answer.body.status).toBe('completed');
       }
     })().finally(() => (progress.working = false));
@@ -169,7 +173,7 @@ describe('a stream of events', () => {
       await stream.cut();
       seen.push(...stream.events);
     };
-    while (progress.working || progress.connections < 20) await follow(Math.random() * 120);
+    while (progress.working || progress.connections < 100) await follow(Math.random() * 120);
     await work;
     const expected = await allEvents(auditor, -1, `&runId=${runId}`);
     await until(
@@ -180,12 +184,57 @@ describe('a stream of events', () => {
       },
       (length) => length >= expected.length,
     );
-    expect(progress.connections).toBeGreaterThanOrEqual(20);
+    expect(progress.connections).toBeGreaterThanOrEqual(100);
     expect(seen.map(({ data }) => data)).toEqual(expected);
     expect(seen.map(({ id, type }) => [id, type])).toEqual(
       expected.map(({ position, eventType }) => [String(position), eventType]),
     );
-    expect(expected.filter(({ eventType }) => eventType === 'tool.call.completed')).toHaveLength(201);
+    expect(expected.filter(({ eventType }) => eventType === 'tool.call.completed')).toHaveLength(1_001);
+  });
+
+  it('keeps its place when a resumed connection breaks before anything new came, and starts over only without a place', async () => {
+    const before = await head();
+    const past = positionsOf(await allEvents(auditor)).filter((position) => position <= before);
+    const place = past[Math.floor(past.length / 2)] as number;
+    const token = await stack.token(CAST.auditor);
+    const sentTo = async (lastEventId?: string): Promise<readonly number[]> => {
+      const stream = await OpenStream.open(stack.proxy.url, token, '', lastEventId);
+      await until(
+        'the stream is at the end',
+        () => Number(stream.events.at(-1)?.id ?? -1),
+        (at) => at >= before,
+      );
+      await stream.cut();
+      return stream.events.map(({ id }) => Number(id)).filter((id) => id <= before);
+    };
+    for (let n = 0; n < 10; n += 1) {
+      await (await OpenStream.open(stack.proxy.url, token, '', String(place))).cut();
+      await (await OpenStream.open(stack.proxy.url, token, '', String(before))).cut();
+    }
+    expect(await sentTo(String(place))).toEqual(past.filter((position) => position > place));
+    expect(await sentTo()).toEqual(past);
+  });
+
+  it('costs nothing when a hundred readers reset it, live or in the middle of a replay', async () => {
+    const asked = await harness.propose('demo.card', { cardToken: CARD }, { wait: 0 });
+    const shown = (await auditor.call(asked.body.toolCallId)).body;
+    const { pid } = stack.proxy;
+    const token = await stack.token(CAST.auditor);
+    const end = await head();
+    const count = eventCount(stack.dataDir);
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, n) => {
+        const stream = await LazyStream.open(stack.proxy.url, token, n % 2 === 0 ? '' : `?after=${end}`);
+        await pause(n % 50);
+        stream.reset();
+      }),
+    );
+    process.kill(pid, 0);
+    expect(stack.proxy.pid).toBe(pid);
+    expect((await auditor.call(asked.body.toolCallId)).body).toEqual(shown);
+    expect(eventCount(stack.dataDir)).toBe(count);
+    expect((await harness.propose('demo.pay', { amount: 32_000 })).body.status).toBe('completed');
+    expect(stack.output).not.toContain('reached nobody');
   });
 
   it('says the same live as later, and goes on after a position', async () => {

@@ -65,6 +65,25 @@ describe('SIGTERM with calls on the wire', () => {
   });
 });
 
+describe('a second signal', () => {
+  it('ends the grace: what is on the wire is recorded as unknown at once, and the process ends with 0', async () => {
+    stack = await FaultStack.start({ timeout: '60s', env: { COUNTERSIGN_SHUTDOWN_GRACE_MS: '60000' } });
+    await stack.order('hurry');
+    await stack.fault({ orderId: 'hurry', delayAfterMs: 90_000 });
+    const asked = [1, 2].map((n) => stack.refund(`hurry-${n}`, { orderId: 'hurry', amountMinor: n }, 25));
+    await received(2);
+    const ending = stack.running.kill('SIGTERM');
+    await Promise.all(asked);
+    await pause(1_100);
+    const begun = performance.now();
+    expect(await stack.running.kill('SIGINT')).toBe(0);
+    expect(await ending).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(15_000);
+    expect(callRecords(stack.dataDir).map(({ status }) => status)).toEqual(['result_unknown', 'result_unknown']);
+    await expectAgreement();
+  });
+});
+
 describe('SIGTERM under a load of proposals and votes', () => {
   it('ends with 0, and after the restart everything acknowledged is there and runs once', async () => {
     stack = await FaultStack.start({ env: { COUNTERSIGN_EXECUTION__MAX_IN_FLIGHT: '4' } });

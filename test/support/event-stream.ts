@@ -105,6 +105,11 @@ export class LazyStream {
     return stream;
   }
 
+  /** Breaks the connection as a machine that goes away does. */
+  reset(): void {
+    this.socket.resetAndDestroy();
+  }
+
   /** Takes what has arrived, until the server closes. Without chunks, because HTTP/1.0 has none. */
   async drain(): Promise<StreamParser> {
     this.socket.resume();

@@ -87,6 +87,11 @@ export class Stack {
     return join(this.dir, 'data');
   }
 
+  /** What the proxy is started with. */
+  get environment(): Readonly<Record<string, string>> {
+    return { COUNTERSIGN_CONFIG: join(EXAMPLE, 'countersign.yaml'), ...this.env };
+  }
+
   get signingDir(): string {
     return join(this.dir, 'signing');
   }

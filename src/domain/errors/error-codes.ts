@@ -92,7 +92,12 @@ export const ERRORS = {
   budget_exceeded: entry(429, 'Wait for the next window or ask for a larger budget.'),
   internal: entry(500, 'Report the error with the time and the request id; nothing is claimed about the effect.'),
 
-  // Starting the process (printed, never answered over HTTP)
+  // The command line and the start of the process (printed, never answered over HTTP)
+  invalid_usage: entry(500, 'Correct the command line; `countersign COMMAND --help` lists the options.'),
+  signing_key_unusable: entry(500, 'Name a file with one private JWK that other users of the machine cannot read.'),
+  signing_key_exists: entry(500, 'Name a directory without keys; a key is never replaced.'),
+  token_refused: entry(500, 'Correct what the message names; the installation would not accept such a token.'),
+  not_loopback: entry(500, 'Set http.host to a loopback address, or use `countersign start`.'),
   invalid_settings: entry(500, 'Correct every setting that the message lists.'),
   invalid_manifest: entry(500, 'Correct every problem of the manifest that the message lists.'),
   address_in_use: entry(500, 'Choose another http.port, or stop the program that uses this one.'),
@@ -101,7 +106,7 @@ export const ERRORS = {
   sqlite_pragma_refused: entry(500, 'The pragma named is not in force on this file system; use a local disk.'),
   sqlite_application_id_mismatch: entry(500, 'The file is not a Countersign database; choose another data directory.'),
   schema_version_unsupported: entry(500, 'Run the version that wrote this database, or migrate it.'),
-  schema_migration_needed: entry(500, 'Run `countersign migrate` first.'),
+  schema_migration_needed: entry(500, 'Copy the data directory, then run `countersign migrate`.'),
   key_ring_unusable: entry(500, 'Restore the key file that this database was written with.'),
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -51,7 +51,7 @@ export function inspectDatabase(path: string): boolean {
   }
   const version = schemaVersionOf(path);
   if (version < SCHEMA_VERSION) {
-    const message = `the database has schema version ${version}, not ${SCHEMA_VERSION}`;
+    const message = `the database has schema version ${version}, not ${SCHEMA_VERSION}; copy the data directory, then run countersign migrate`;
     throw new CountersignError('schema_migration_needed', message);
   }
   return true;

@@ -230,7 +230,7 @@ export class FaultStack {
     return response.json();
   }
 
-  private async token(who: Person): Promise<string> {
+  async token(who: Person): Promise<string> {
     const name = JSON.stringify(who);
     const token = this.tokens.get(name) ?? (await this.keys.token(who));
     this.tokens.set(name, token);

@@ -1,0 +1,29 @@
+import type { Settings } from '../config/settings.js';
+import { watchIncidents } from '../system/incidents.js';
+import type { Logger } from '../system/logger.js';
+import { EXIT } from './command.js';
+import { StopSignals } from './stop-signals.js';
+
+/** How much longer than its grace a stop may take: last records, closing the files. */
+const AFTER_GRACE_MS = 10_000;
+
+/**
+ * Runs the server until a signal stops it. Answers the exit code. The signals are heard before anything is opened: one
+ * that comes while the server starts must stop it too, and not just end the process.
+ */
+export async function serve(settings: Settings, logger: Logger, announce: (url: string) => void): Promise<number> {
+  const signals = StopSignals.listen(process);
+  watchIncidents(process, logger, () => process.exit(EXIT.crashed));
+  const { startServer } = await import('../server.js');
+  const server = await startServer(settings, logger);
+  logger.info('listening', { url: server.url });
+  announce(server.url);
+  logger.info('stopping', { signal: await signals.stop });
+  const overdue = setTimeout(() => {
+    logger.error('the server did not stop in time');
+    process.exit(EXIT.failed);
+  }, settings.shutdownGraceMs + AFTER_GRACE_MS);
+  await server.stop(signals.hurry);
+  clearTimeout(overdue);
+  return EXIT.done;
+}

@@ -1,0 +1,9 @@
+import type { Subcommands } from './command-line.js';
+
+export const SUBCOMMANDS: Subcommands = {
+  start: async () => (await import('./start.command.js')).START,
+  dev: async () => (await import('./dev.command.js')).DEV,
+  migrate: async () => (await import('./migrate.command.js')).MIGRATE,
+  token: async () => (await import('./token.command.js')).TOKEN,
+  version: async () => (await import('./version.command.js')).VERSION,
+};
