@@ -82,10 +82,10 @@ describe('the last requests of a stopping server', () => {
   it('go on being answered as long as somebody asks, and not for ever', async () => {
     const { url, last } = await listening();
     await (await fetch(url)).text();
-    let isOver = false;
-    const refusing = last.refuse(grace(10_000)).then(() => (isOver = true));
+    const progress = { isOver: false };
+    const refusing = last.refuse(grace(10_000)).then(() => (progress.isOver = true));
     const statuses: number[] = [];
-    while (!isOver) {
+    while (!progress.isOver) {
       statuses.push((await fetch(url)).status);
       await pause(100);
     }

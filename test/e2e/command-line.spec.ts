@@ -154,10 +154,14 @@ describe('countersign token', () => {
 
   it('gives none out that is signed with a key the installation does not know', async () => {
     await countersign(['token', '--new-key', join(dir, 'other')]);
-    const refused = await countersign([
-      ...['token', '--config', join(dir, 'countersign.yaml'), '--key', join(dir, 'other/private-key.json')],
-      ...['--sub', 'x', '--roles', 'auditor'],
-    ]);
+    const refused = await countersign(
+      ['token', '--config', join(dir, 'countersign.yaml'), '--key', join(dir, 'other/private-key.json')].concat([
+        '--sub',
+        'x',
+        '--roles',
+        'auditor',
+      ]),
+    );
     expect(refused).toMatchObject({ code: 1, out: '' });
     expect(refused.err).toContain(
       'token_refused: the installation would refuse it: the token is signed with an unknown key',
@@ -213,9 +217,8 @@ describe('countersign dev', () => {
   it('takes no token of the real issuer of its settings', async () => {
     const file = config();
     await countersign(['token', '--new-key', join(dir, 'keys')]);
-    const { out } = await countersign([
-      ...['token', '--config', file, '--key', join(dir, 'keys/private-key.json'), '--sub', 'x', '--roles', 'auditor'],
-    ]);
+    const key = join(dir, 'keys/private-key.json');
+    const { out } = await countersign(['token', '--config', file, '--key', key, '--sub', 'x', '--roles', 'auditor']);
     const { url } = await serving(['dev', '--config', file]);
     expect((await new Client(() => url, out.trim()).get('/v1/events')).status).toBe(401);
   });
