@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { SCHEMA_VERSION } from '../storage/migrations.js';
 import { sqliteVersion } from '../storage/sqlite/database-file.js';
+import { PRODUCT_VERSION } from '../system/product-version.js';
 import { EXIT, type Subcommand } from './command.js';
 
 export const VERSION: Subcommand = {
@@ -9,7 +9,7 @@ export const VERSION: Subcommand = {
   options: { json: { type: 'boolean', about: 'one line of JSON' } },
   run: (given, terminal) => {
     const versions = {
-      version: productVersion(),
+      version: PRODUCT_VERSION,
       schema: SCHEMA_VERSION,
       node: process.versions.node,
       sqlite: sqliteVersion(),
@@ -20,8 +20,3 @@ export const VERSION: Subcommand = {
     return Promise.resolve(EXIT.done);
   },
 };
-
-function productVersion(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { readonly version: string }).version;
-}
