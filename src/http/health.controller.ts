@@ -1,7 +1,7 @@
-import { Controller, Get, Headers, Res } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Liveness, ReadinessRepresentation } from '../client/contract/health.js';
-import { Public, bearerToken } from '../identity/bearer.guard.js';
+import { PresentedToken, Public } from '../identity/bearer.guard.js';
 import { TokenVerifier } from '../identity/token-verifier.js';
 import { Readiness, type ReadinessReason } from '../system/readiness.js';
 import { GET_LIVENESS, GET_READINESS } from './health.operations.js';
@@ -30,11 +30,11 @@ export class HealthController {
   @Public()
   @Implements(GET_READINESS)
   async ready(
-    @Headers('authorization') authorization: string | undefined,
+    @PresentedToken() token: string | null,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ReadinessRepresentation> {
     const reasons = this.readiness.reasons();
-    const isKnown = await this.knows(authorization);
+    const isKnown = await this.knows(token);
     const shown = (weights: readonly string[]) =>
       reasons.filter(({ weight }) => weights.includes(weight)).map((reason) => represent(reason, isKnown));
     const ready = reasons.every(({ weight }) => weight !== 'not_ready');
@@ -48,8 +48,7 @@ export class HealthController {
   }
 
   /** A probe with a token that is no longer good is a probe without one. */
-  private async knows(authorization: string | undefined): Promise<boolean> {
-    const token = bearerToken(authorization);
+  private async knows(token: string | null): Promise<boolean> {
     if (token === null) return false;
     try {
       await this.verifier.verify(token);

@@ -52,9 +52,14 @@ export const CallerIfAsked = createParamDecorator(
 );
 
 /** The token of an `Authorization` header (RFC 6750); null when there is none of the right form. */
-export function bearerToken(authorization: string | undefined): string | null {
+function bearerToken(authorization: string | undefined): string | null {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1] ?? null;
 }
+
+/** The token of a request to a public route, not verified; null when there is none. */
+export const PresentedToken = createParamDecorator((_: unknown, context: ExecutionContext): string | null =>
+  bearerToken(context.switchToHttp().getRequest<AuthenticatedRequest>().headers.authorization),
+);
 
 /** Authenticates every request and holds it against the roles of its route. */
 @Injectable()
