@@ -13,6 +13,8 @@ export const GET_READINESS = {
   id: 'getReadiness',
   tag: 'Installation',
   summary: 'Whether the process serves',
+  description: 'With a valid token it also says what its reasons are about.',
+  token: 'optional',
   answers: {
     200: { means: 'It does, and what an operator should look at.', body: readiness },
     503: { means: 'It can do nothing for anybody, and why.', body: readiness },

@@ -74,8 +74,10 @@ function describe(route: Route, operation: Operation, components: Components): S
     operationId: id,
     tags: [tag],
     summary,
-    description: [description, whoMay(route.access, roles)].filter((part) => part !== undefined).join('\n\n'),
-    security: route.access === 'public' ? [] : [{ bearer: [] }],
+    description: [description, whoMay(route.access, roles, operation)]
+      .filter((part) => part !== undefined)
+      .join('\n\n'),
+    security: securityOf(route.access, operation),
     'x-roles': roles,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBody(components.schema(body)) }),
@@ -88,8 +90,13 @@ const requestBody = (schema: SchemaObject): SchemaObject => ({
   content: { 'application/json': { schema } },
 });
 
-function whoMay(access: Route['access'], roles: readonly string[]): string {
-  if (access === 'public') return 'Open to everybody.';
+function securityOf(access: Route['access'], { token }: Operation): readonly SchemaObject[] {
+  if (access !== 'public') return [{ bearer: [] }];
+  return token === 'optional' ? [{}, { bearer: [] }] : [];
+}
+
+function whoMay(access: Route['access'], roles: readonly string[], { token }: Operation): string {
+  if (access === 'public') return token === 'optional' ? 'A token is optional.' : 'Open to everybody.';
   if (roles.length === ROLES.length) return 'Any role.';
   return `Roles: ${roles.map((role) => `\`${role}\``).join(', ')}.`;
 }

@@ -24,6 +24,8 @@ export interface Operation {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
+  /** Of a public route whose handler looks at a token itself, if there is one. */
+  readonly token?: 'optional';
   readonly headers?: readonly RequestHeader[];
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;

@@ -48,9 +48,11 @@ function accessFindings(name: string, operation: Described, { access }: Route): 
   const roles = access === 'public' ? [] : ROLES.filter((role) => access.includes(role));
   const found: string[] = [];
   if (JSON.stringify(operation['x-roles']) !== JSON.stringify(roles)) found.push(`${name} has other roles`);
-  const guarded = (operation.security ?? []).length > 0;
+  const schemes = (operation.security ?? []).map((scheme) => Object.keys(scheme).join());
+  const guarded = schemes.length > 0 && !schemes.includes('');
   if (guarded !== (access !== 'public')) found.push(`${name} is ${guarded ? 'not guarded' : 'guarded'}`);
-  if ((access !== 'public') !== '401' in operation.responses) found.push(`${name} has a wrong 401`);
+  const refuses = '401' in operation.responses;
+  if ((guarded && !refuses) || (refuses && !schemes.includes('bearer'))) found.push(`${name} has a wrong 401`);
   return found;
 }
 
