@@ -18,6 +18,14 @@ const BLOCKS_PER_TRANSACTION = 100;
 /** The index over idempotency keys is the only one that grows everywhere at once; it should stay in memory. */
 const CACHE_KIB = 768 * 1024;
 
+/** Pragmas while rows are copied, and what SQLite answers when they are in force. */
+const SETTINGS = /** @type {const} */ ([
+  ['journal_mode = MEMORY', 'memory'],
+  ['synchronous = OFF', null],
+  [`cache_size = -${CACHE_KIB}`, null],
+  ['temp_store = MEMORY', null],
+]);
+
 /**
  * @param {import('./processes.mjs').Installation} place
  * @param {number} wanted events at least
@@ -28,21 +36,17 @@ export async function prefill(place, wanted) {
   await makeTemplate(place);
   const database = new Database(place.database, { fileMustExist: true });
   try {
-    // Nobody else has the file, and a half-filled one is thrown away: no log, no syncs, until all is there.
-    for (const pragma of [
-      'journal_mode = OFF',
-      'synchronous = OFF',
-      `cache_size = -${CACHE_KIB}`,
-      'temp_store = MEMORY',
-    ]) {
-      database.pragma(pragma);
+    // Nobody else has the file, and a half-filled one is thrown away: no log and no syncs until all is there.
+    for (const [pragma, inForce] of SETTINGS) {
+      const actual = database.pragma(pragma, { simple: true });
+      if (inForce !== null && actual !== inForce) throw new Error(`${pragma} is not in force: ${String(actual)}`);
     }
     const head = /** @type {number} */ (database.prepare('SELECT max(idx) + 1 FROM positions').pluck().get());
     const template = templateOf(database, 'template');
     const blocks = Math.max(0, Math.ceil((wanted - head) / template.events));
     copyBlocks(database, template, { head, blocks });
     database.pragma('synchronous = FULL');
-    database.pragma('journal_mode = WAL');
+    if (database.pragma('journal_mode = WAL', { simple: true }) !== 'wal') throw new Error('the log is not back');
     const { events, calls } = /** @type {{ events: number, calls: number }} */ (
       database
         .prepare('SELECT (SELECT count(*) FROM positions) AS events, (SELECT count(*) FROM tool_calls) AS calls')
