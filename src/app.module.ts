@@ -18,6 +18,7 @@ import { ProposalUnits } from './control/propose-tool-call/proposal-units.js';
 import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool-call.handler.js';
 import { RunDirectory } from './control/propose-tool-call/run-directory.js';
 import { ReloadPoliciesHandler } from './control/reload-policies/reload-policies.handler.js';
+import { ReplayDeliveriesHandler } from './control/replay-deliveries/replay-deliveries.handler.js';
 import { ResolveHandoffHandler } from './control/resolve-handoff/resolve-handoff.handler.js';
 import { ResumeAuthorizedHandler } from './control/resume-authorized/resume-authorized.handler.js';
 import { RetryToolCallHandler } from './control/retry-tool-call/retry-tool-call.handler.js';
@@ -35,8 +36,11 @@ import { ProblemFilter } from './http/problem.filter.js';
 import { RefusalLog } from './http/refusal-log.js';
 import { RunsController } from './http/runs.controller.js';
 import { ToolCallsController } from './http/tool-calls.controller.js';
+import { OutboxController } from './http/outbox.controller.js';
 import { BearerGuard } from './identity/bearer.guard.js';
 import { TokenVerifier } from './identity/token-verifier.js';
+import { OutboxRelay } from './outbox/outbox-relay.js';
+import { SinkStatuses } from './outbox/sink-statuses.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { Rejudgement } from './policy/approvals/rejudgement.js';
 import { StaleQuestions } from './policy/approvals/stale-questions.js';
@@ -68,6 +72,7 @@ import { EventStreams } from './runtime/events/event-streams.js';
 import { GetApprovalHandler, ListApprovalsHandler } from './runtime/queries/approval.queries.js';
 import { GetCommandHandler } from './runtime/queries/command.queries.js';
 import { FollowEventsHandler, ListEventsHandler } from './runtime/queries/event.queries.js';
+import { ListDeadLettersHandler, ListSinksHandler } from './runtime/queries/outbox.queries.js';
 import { GetRunHandler } from './runtime/queries/run.queries.js';
 import { GetToolCallHandler, ListToolCallsHandler } from './runtime/queries/tool-call.query-handlers.js';
 import { ApprovalViews } from './runtime/views/approval.view.js';
@@ -84,7 +89,6 @@ import { Logger } from './system/logger.js';
 import { Metrics } from './system/metrics/metrics.js';
 import { RandomSource, SystemRandom } from './system/random-source.js';
 import { Readiness } from './system/readiness.js';
-import { SinkStatuses } from './system/sink-statuses.js';
 
 /** What must exist before the application can be put together: settings and everything that is opened at boot. */
 export interface Foundation {
@@ -111,6 +115,7 @@ const CONTROL = [
   ReloadPoliciesHandler,
   ResumeAuthorizedHandler,
   ResolveHandoffHandler,
+  ReplayDeliveriesHandler,
 ];
 const PROXY = [
   HttpConnector,
@@ -137,6 +142,8 @@ const RUNTIME = [
   EventAccess,
   ListEventsHandler,
   FollowEventsHandler,
+  ListSinksHandler,
+  ListDeadLettersHandler,
 ];
 /** What readiness and metrics say; each part registers itself. */
 const OPERATIONS = [StoreWatch, CapabilityWatch, PolicyMetrics, PolicyWatch, CallMetrics, CallLog, RefusalLog];
@@ -150,6 +157,7 @@ export const CONTROLLERS: Type[] = [
   CapabilitiesController,
   RunsController,
   EventsController,
+  OutboxController,
   HealthController,
   MetricsController,
   OpenApiController,
@@ -237,6 +245,22 @@ function derived(): Provider[] {
     },
     { provide: PauseBoard, useFactory: (store: Store) => new PauseBoard(store.read, store.feed), inject: [Store] },
     { provide: CallWatch, useFactory: (store: Store) => new CallWatch(store.feed), inject: [Store] },
+    {
+      provide: OutboxRelay,
+      useFactory: (settings: Settings, desk: UnitDesk, client: HttpClient, random: RandomSource, logger: Logger) =>
+        new OutboxRelay(settings, desk, client, random, logger),
+      inject: [Settings, UnitDesk, HttpClient, RandomSource, Logger],
+    },
+    {
+      provide: SinkStatuses,
+      useFactory: (relay: OutboxRelay, settings: Settings, metrics: Metrics, readiness: Readiness) => {
+        const statuses = new SinkStatuses(relay, settings);
+        statuses.measuredBy(metrics);
+        statuses.watchedBy(readiness);
+        return statuses;
+      },
+      inject: [OutboxRelay, Settings, Metrics, Readiness],
+    },
     { provide: EventStreams, useFactory: (store: Store) => new EventStreams(store), inject: [Store] },
     {
       provide: TokenVerifier,
@@ -273,12 +297,6 @@ function watches(): Provider[] {
       useFactory: (clock: Clock, { readiness: { clockJumpMsMax, stallMsMax } }: Settings, readiness: Readiness) =>
         new ClockWatch(clock, { jumpMsMax: clockJumpMsMax, stallMsMax }, readiness),
       inject: [Clock, Settings, Readiness],
-    },
-    {
-      provide: SinkStatuses,
-      useFactory: (metrics: Metrics, readiness: Readiness, settings: Settings) =>
-        new SinkStatuses(metrics, readiness, settings.readiness.sinkLagMax),
-      inject: [Metrics, Readiness, Settings],
     },
   ];
 }

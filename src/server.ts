@@ -15,6 +15,8 @@ import { acceptStrictJsonOnly } from './http/json-body.js';
 import { LastRequests } from './http/last-requests.js';
 import { measureRequests } from './http/request-metrics.js';
 import { traceRequestsOf } from './http/request-traces.js';
+import { OutboxRelay } from './outbox/outbox-relay.js';
+import { checkSinks } from './outbox/sink-problems.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { StaleQuestions } from './policy/approvals/stale-questions.js';
 import { PolicyActivation } from './policy/policy-activation.js';
@@ -67,6 +69,7 @@ export interface RunningServer {
 /** Opens what is durable, checks everything, and only then listens. */
 export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
   const credentials = new Credentials(settings);
+  checkSinks(settings);
   const capabilities = await loadCapabilities(settings.capabilities.dir, settings);
   const metrics = new Metrics();
   const store = await openStore({
@@ -112,6 +115,9 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
   server.server.maxConnections = settings.http.connectionsMax;
   await prepare(app);
   await app.init();
+  const relay = app.get(OutboxRelay);
+  await relay.open();
+  relay.start();
   const stopWork = await startWork(app, settings, logger);
   await listen(app, settings);
   return {
@@ -119,7 +125,7 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
     stop: async (hurry) => {
       const grace = new Grace(settings.shutdownGraceMs, hurry);
       await stopAdmitting(app, lastRequests, grace);
-      const work = stopWork(grace.leftMs());
+      const work = Promise.all([stopWork(grace.leftMs()), relay.stop()]);
       await grace.within(work);
       // Whoever asks meanwhile is told to ask elsewhere, which is kinder than a connection that breaks.
       await lastRequests.letGo();
@@ -231,11 +237,7 @@ async function startWork(
 }
 
 /** No new work and no new dispatches; requests under way are answered. */
-async function stopAdmitting(
-  app: NestFastifyApplication,
-  lastRequests: LastRequests,
-  grace: Grace,
-): Promise<void> {
+async function stopAdmitting(app: NestFastifyApplication, lastRequests: LastRequests, grace: Grace): Promise<void> {
   app.get(DispatchHandover).close();
   app.get(CallWatch).close();
   app.get(EventStreams).close();

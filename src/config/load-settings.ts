@@ -86,13 +86,28 @@ function absolutePaths(tree: Tree, base: string): Tree {
   for (const credential of isTree(credentials) ? Object.values(credentials) : []) {
     if (isTree(credential)) absoluteSecret(credential, base);
   }
+  const { outbox } = tree;
+  const sinks = isTree(outbox) ? outbox['sinks'] : null;
+  for (const sink of isTree(sinks) ? Object.values(sinks) : []) {
+    if (isTree(sink)) absoluteSink(sink, base);
+  }
   return tree;
 }
 
 function absoluteSecret(credential: Tree, base: string): void {
-  const { secret } = credential;
-  if (typeof secret !== 'string' || !secret.startsWith(SECRET_FILE) || secret === SECRET_FILE) return;
-  credential['secret'] = `${SECRET_FILE}${resolve(base, secret.slice(SECRET_FILE.length))}`;
+  credential['secret'] = absoluteReference(credential['secret'], base);
+}
+
+function absoluteSink(sink: Tree, base: string): void {
+  const { path, secrets } = sink;
+  if (typeof path === 'string') sink['path'] = resolve(base, path);
+  if (Array.isArray(secrets)) sink['secrets'] = secrets.map((secret) => absoluteReference(secret, base));
+}
+
+/** What is not a reference to a file stays as it is, for the schema to judge. */
+function absoluteReference(secret: unknown, base: string): unknown {
+  if (typeof secret !== 'string' || !secret.startsWith(SECRET_FILE) || secret === SECRET_FILE) return secret;
+  return `${SECRET_FILE}${resolve(base, secret.slice(SECRET_FILE.length))}`;
 }
 
 function merge(into: Tree, from: Tree): void {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sinkSchema } from './sink.schema.js';
 
 const text = z.string().min(1).max(512);
 const whole = (min: number, max: number) => z.int().min(min).max(max);
@@ -73,6 +74,10 @@ export const settingsSchema = z.strictObject({
     checkpointIntervalMs: whole(10, 600_000),
     keyFile: text,
   }),
+  outbox: z.strictObject({
+    lagMsMax: whole(1000, 30 * DAY_MS),
+    sinks: z.record(z.string().regex(word), sinkSchema),
+  }),
   runs: z.strictObject({ implicitIdleMs: whole(60_000, 365 * DAY_MS) }),
   limits: z.strictObject({
     jsonDepthMax: whole(4, 128),
@@ -98,7 +103,6 @@ export const settingsSchema = z.strictObject({
     diskFreeBytesMin: whole(0, 1024 ** 5),
     clockJumpMsMax: whole(100, 86_400_000),
     stallMsMax: whole(100, 600_000),
-    sinkLagMax: whole(1, 1_000_000_000),
   }),
   metrics: z.strictObject({ access: z.enum(['operator', 'loopback', 'public']) }),
   tracing: z.strictObject({

@@ -1,3 +1,32 @@
+interface AnySinkSettings {
+  /** Event types, or beginnings of them (`approval.*`); null: the default of the kind. */
+  readonly types: readonly string[] | null;
+  /** Where a sink that is new begins. */
+  readonly from: 'now' | 'beginning';
+  readonly backoffMs: number;
+  readonly backoffMsMax: number;
+  /** Refusals after which an event is offered no more. */
+  readonly maxTries: number;
+}
+
+export interface WebhookSettings extends AnySinkSettings {
+  readonly kind: 'webhook';
+  readonly url: string;
+  /** References to signing secrets; several while they rotate. */
+  readonly secrets: readonly string[];
+  readonly allowAddresses: readonly string[];
+  readonly timeoutMs: number;
+  readonly concurrency: number;
+}
+
+export interface FileSinkSettings extends AnySinkSettings {
+  readonly kind: 'file';
+  /** Absolute. */
+  readonly path: string;
+}
+
+export type SinkSettings = WebhookSettings | FileSinkSettings;
+
 /**
  * The settings, parsed once, frozen, typed. `config/default.yaml` documents every one with its unit and reason.
  * Names of durations end in `Ms`, sizes in `BytesMax` or `Max`. A class, so that it can be injected.
@@ -58,6 +87,11 @@ export abstract class Settings {
     /** Absolute path of the key-encryption key. */
     readonly keyFile: string;
   };
+  abstract readonly outbox: {
+    readonly lagMsMax: number;
+    /** By name. Sinks come from the settings alone: nobody can add one over HTTP. */
+    readonly sinks: Readonly<Record<string, SinkSettings>>;
+  };
   abstract readonly runs: { readonly implicitIdleMs: number };
   abstract readonly limits: {
     readonly jsonDepthMax: number;
@@ -77,7 +111,6 @@ export abstract class Settings {
     readonly diskFreeBytesMin: number;
     readonly clockJumpMsMax: number;
     readonly stallMsMax: number;
-    readonly sinkLagMax: number;
   };
   abstract readonly metrics: { readonly access: 'operator' | 'loopback' | 'public' };
   abstract readonly tracing: {

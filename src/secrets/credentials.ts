@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { environmentValue } from '../config/environment.js';
 import type { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { createScrubber, type Scrubber } from '../proxy/core/scrub.js';
+import { resolveSecret } from './secret-reference.js';
 
 /** A header with a secret value. It prints as its reference, and only the door out reads the value. */
 export class CredentialHeader {
@@ -76,15 +75,5 @@ export class Credentials {
     const header = this.headers.get(name);
     if (header === undefined) throw new Error(`credential ${name} is not configured`);
     return header;
-  }
-}
-
-function resolveSecret(reference: string): string | null {
-  if (reference.startsWith('env:')) return environmentValue(reference.slice('env:'.length)) ?? null;
-  try {
-    const text = readFileSync(reference.slice('file:'.length), 'utf8').trim();
-    return text === '' ? null : text;
-  } catch {
-    return null;
   }
 }

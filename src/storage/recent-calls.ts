@@ -3,7 +3,7 @@ import type { JsonValue } from '../domain/json/json-value.js';
 import type { CommittedUnit, Feed } from './feed.js';
 import type { EventReader, StoreReader, ToolCallReader } from './readers/store-reader.js';
 import type { TableRow } from './rows/tables.js';
-import { committedEvent, unitEvents, type UnitEvent } from './rows/unit-events.js';
+import { committedEvent, unitEvents, type UnitEvent } from './unit-events.js';
 import type { Write } from './unit.js';
 
 export interface RecentLimits {

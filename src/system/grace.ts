@@ -21,7 +21,7 @@ export class Grace {
   }
 
   /** Waits for the work, but no longer than the time that is left. What the work throws is thrown. */
-  async within(work: Promise<void>): Promise<void> {
+  async within(work: Promise<unknown>): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.leftMs())));
     try {

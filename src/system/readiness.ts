@@ -7,6 +7,7 @@ export type ReadinessName =
   | 'paused'
   | 'held_capabilities'
   | 'sink_lag'
+  | 'sink_gone'
   | 'dead_letters'
   | 'unattended_permits';
 

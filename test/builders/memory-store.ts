@@ -6,7 +6,7 @@ import { CATALOGUE } from '../../src/domain/events/catalogue.js';
 import { isEnded } from '../../src/domain/run/run.state.js';
 import { isTerminal, type ToolCallStatus } from '../../src/domain/tool-call/tool-call.state.js';
 import { Feed } from '../../src/storage/feed.js';
-import type { StoreReader } from '../../src/storage/readers/store-reader.js';
+import type { SinkReader, StoreReader } from '../../src/storage/readers/store-reader.js';
 import type { TableName, TableRow } from '../../src/storage/rows/tables.js';
 import { Store, type InstanceRef, type StoreStatus } from '../../src/storage/store.js';
 import { GuardFailed, type Committed, type Expectation, type Unit, type Write } from '../../src/storage/unit.js';
@@ -32,6 +32,8 @@ const KEYS: Readonly<Record<TableName, readonly string[]>> = {
   counters: ['tenant', 'counter_key'],
   instances: ['instance_id'],
   meta: ['name'],
+  sink_cursors: ['sink'],
+  sink_parked: ['sink', 'position'],
 };
 
 /**
@@ -208,6 +210,53 @@ export class MemoryStore extends Store {
   }
 }
 
+function sinkRows(store: MemoryStore): SinkReader {
+  const parked = (sink: string): readonly TableRow<'sink_parked'>[] =>
+    store
+      .rows('sink_parked')
+      .filter((row) => row.sink === sink)
+      .toSorted((left, right) => left.position - right.position)
+      .map((row) => ({ ...row }));
+  const recordedAt = (position: number): string | null => store.events[position]?.envelope.recordedAt ?? null;
+  const cursor = (sink: string): TableRow<'sink_cursors'> | null => {
+    const row = store.rows('sink_cursors').find((other) => other.sink === sink);
+    return row === undefined ? null : { ...row };
+  };
+  return {
+    sinkCursor: async (sink) => cursor(sink),
+    sinkCursors: async () => store.rows('sink_cursors').map((row) => ({ ...row })),
+    parkedDeliveries: async (sink, limit) =>
+      parked(sink)
+        .filter(({ state }) => state === 'parked')
+        .slice(0, limit),
+    parkedBeyond: async (sink, position) =>
+      parked(sink)
+        .filter((row) => row.position > position)
+        .map((row) => row.position),
+    deadLetters: async (sink, after, limit) =>
+      store
+        .rows('sink_parked')
+        .filter((row) => row.state === 'dead' && row.position > after && (sink === null || row.sink === sink))
+        .toSorted((left, right) => left.position - right.position)
+        .slice(0, limit)
+        .map((row) => {
+          const { eventId = '', eventType = '', tenant = '' } = store.events[row.position]?.envelope ?? {};
+          const event = { event_id: eventId, event_type: eventType, tenant };
+          return { ...row, ...event, recorded_at: recordedAt(row.position) ?? '' };
+        }),
+    sinkBacklog: async (sink) => {
+      const rows = parked(sink);
+      const [oldest] = rows.filter(({ state }) => state === 'parked');
+      const waiting = [recordedAt((cursor(sink)?.position ?? -1) + 1), oldest && recordedAt(oldest.position)];
+      return {
+        parked: rows.filter(({ state }) => state === 'parked').length,
+        dead: rows.filter(({ state }) => state === 'dead').length,
+        waitingSince: waiting.filter((at) => typeof at === 'string').toSorted()[0] ?? null,
+      };
+    },
+  };
+}
+
 function holds(value: string | number | null, expected: Expectation, now: string): boolean {
   if (expected === null || typeof expected !== 'object') return value === expected;
   if ('oneOf' in expected) return value !== null && expected.oneOf.includes(value);
@@ -344,6 +393,7 @@ function reader(store: MemoryStore): StoreReader {
     meta: async (name) => (await one('meta', (row) => row.name === name))?.value ?? null,
     counter: async () => 0,
     instances: () => many('instances', () => true),
+    ...sinkRows(store),
     event: async (tenant, id) =>
       store.events.find(({ envelope }) => envelope.tenant === tenant && envelope.eventId === id) ?? null,
     positionOf: async (tenant, id) =>

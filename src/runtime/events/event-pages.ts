@@ -1,7 +1,7 @@
 import type { CommittedEvent } from '../../domain/events/envelope.js';
+import { eventView, type EventView } from '../../domain/events/event-view.js';
 import type { EventReader } from '../../storage/readers/store-reader.js';
 import { isInScope, type EventScope } from './event-scope.js';
-import { eventView, type EventView } from './event-view.js';
 
 /** What a page is read from. */
 export interface EventTable {

@@ -1,7 +1,7 @@
 import type { EventType } from '../../domain/events/catalogue.js';
 import type { EventEnvelope } from '../../domain/events/envelope.js';
+import { runOf } from '../../domain/events/event-view.js';
 import { INSTALLATION } from '../../storage/units/unit-desk.js';
-import { runOf } from './event-view.js';
 
 /** Which events a reader may see and wants to see. */
 export interface EventScope {

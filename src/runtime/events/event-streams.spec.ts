@@ -6,7 +6,7 @@ import { Feed, type CommittedUnit } from '../../storage/feed.js';
 import type { Unit } from '../../storage/unit.js';
 import type { EventScope } from './event-scope.js';
 import { EventStreams, type EventLine } from './event-streams.js';
-import { eventsOfUnit } from './event-view.js';
+import { eventsOfUnit } from '../../storage/unit-events.js';
 
 const EVERYTHING: EventScope = { tenant: 'acme', installation: false, runId: null, types: null };
 const LIMITS = { entriesMax: 8, bytesMax: 100_000 };

@@ -1,11 +1,12 @@
 import type { EventType } from '../../domain/events/catalogue.js';
 import type { CommittedEvent, EventEnvelope } from '../../domain/events/envelope.js';
+import { eventView } from '../../domain/events/event-view.js';
+import { EventRing, type Placed, type RingLimits } from '../../storage/event-ring.js';
 import type { CommittedUnit, Feed } from '../../storage/feed.js';
 import type { EventReader } from '../../storage/readers/store-reader.js';
-import { EventRing, type Placed, type RingLimits } from './event-ring.js';
+import { eventsOfUnit } from '../../storage/unit-events.js';
 import { readBatch } from './event-pages.js';
 import { isInScope, type EventScope } from './event-scope.js';
-import { eventView, eventsOfUnit } from './event-view.js';
 
 /** An event as a stream sends it: its representation is rendered once, whoever follows. */
 export interface EventLine {

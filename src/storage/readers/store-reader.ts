@@ -17,6 +17,7 @@ export interface StoreReader
     WorkReader,
     CensusReader,
     InstallationReader,
+    SinkReader,
     EventReader {}
 
 export interface ToolCallReader {
@@ -114,6 +115,40 @@ export interface InstallationReader {
   /** 0 when nothing was counted. */
   counter(tenant: string, key: string): Promise<number>;
   instances(): Promise<readonly TableRow<'instances'>[]>;
+}
+
+/** An event that a sink was offered so often that it is offered no more. */
+export interface DeadLetter {
+  readonly sink: string;
+  readonly position: number;
+  readonly partition: string;
+  readonly tries: number;
+  readonly last_error: string | null;
+  readonly parked_at: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly tenant: string;
+  readonly recorded_at: string;
+}
+
+export interface SinkBacklog {
+  readonly parked: number;
+  readonly dead: number;
+  /** When the oldest event was recorded that this sink still has to be given; null when there is none. */
+  readonly waitingSince: string | null;
+}
+
+/** How far the sinks are. Sinks belong to the installation, so this goes over all tenants. */
+export interface SinkReader {
+  sinkCursor(sink: string): Promise<TableRow<'sink_cursors'> | null>;
+  sinkCursors(): Promise<readonly TableRow<'sink_cursors'>[]>;
+  /** Without dead ones; by position. */
+  parkedDeliveries(sink: string, limit: number): Promise<readonly TableRow<'sink_parked'>[]>;
+  /** Positions above `position` that are parked or dead. */
+  parkedBeyond(sink: string, position: number): Promise<readonly number[]>;
+  /** By position, above `after`; of one sink or of all. */
+  deadLetters(sink: string | null, after: number, limit: number): Promise<readonly DeadLetter[]>;
+  sinkBacklog(sink: string): Promise<SinkBacklog>;
 }
 
 /** Payloads are unsealed. A payload that does not unseal or does not match its commitment is a plain `Error`. */

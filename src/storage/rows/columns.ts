@@ -222,6 +222,29 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
     state: 'text',
   },
   meta: { name: 'text', value: 'text' },
+  sink_cursors: {
+    sink: 'text',
+    kind: 'text',
+    position: 'integer',
+    first_position: 'integer',
+    types: 'text?',
+    owner_epoch: 'integer',
+    replay_position: 'integer?',
+    replay_to: 'integer?',
+    last_error: 'text?',
+    failing_since: 'text?',
+    updated_at: 'text',
+  },
+  sink_parked: {
+    sink: 'text',
+    position: 'integer',
+    partition: 'text',
+    tries: 'integer',
+    next_at: 'text',
+    state: 'text',
+    last_error: 'text?',
+    parked_at: 'text',
+  },
 };
 
 /** The primary key of each table, in order. */
@@ -243,6 +266,8 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   counters: ['tenant', 'counter_key'],
   instances: ['instance_id'],
   meta: ['name'],
+  sink_cursors: ['sink'],
+  sink_parked: ['sink', 'position'],
 };
 
 /** Rows a unit may replace whole: operational ones, and derived ones that are all their stream says now. The rest moves by compare-and-set. */
@@ -256,6 +281,7 @@ export const REPLACEABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'counters',
   'instances',
   'meta',
+  'sink_parked',
 ]);
 
 /** Rows a unit may delete: what is no longer so, and is still to be read in the events where it ever was one. */
@@ -265,4 +291,5 @@ export const DELETABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'open_intents',
   'counters',
   'instances',
+  'sink_parked',
 ]);

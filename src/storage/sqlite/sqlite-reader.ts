@@ -9,6 +9,7 @@ import { OpenedKeys } from '../readers/opened-keys.js';
 import { proposalReader } from '../readers/proposal.reader.js';
 import { runReader } from '../readers/run.reader.js';
 import type { StoreReader } from '../readers/store-reader.js';
+import { sinkReader } from '../readers/sink.reader.js';
 import { toolCallReader } from '../readers/tool-call.reader.js';
 import { workReader } from '../readers/work.reader.js';
 import { LIST_ENTITIES, TypeOrmLists } from '../typeorm-lists.js';
@@ -66,6 +67,7 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...workReader(connection),
     ...censusReader(connection),
     ...installationReader(connection),
+    ...sinkReader(connection),
     ...eventReader(connection, new OpenedKeys(connection, keyRing)),
   };
 }

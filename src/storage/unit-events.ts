@@ -1,7 +1,7 @@
-import { CATALOGUE } from '../../domain/events/catalogue.js';
-import type { CommittedEvent, NewEvent, StreamRef } from '../../domain/events/envelope.js';
-import type { CommittedUnit } from '../feed.js';
-import { envelopeOf } from './envelope.js';
+import { CATALOGUE } from '../domain/events/catalogue.js';
+import type { CommittedEvent, NewEvent, StreamRef } from '../domain/events/envelope.js';
+import type { CommittedUnit } from './feed.js';
+import { envelopeOf } from './rows/envelope.js';
 
 /** One event of a durable unit and where it stands. */
 export interface UnitEvent {
@@ -39,4 +39,9 @@ export function committedEvent(placed: UnitEvent, versionSetId: string): Committ
     versionSetId,
   });
   return { position: committed.firstPosition + unitIndex, envelope, payload: event.payload };
+}
+
+/** The events of a durable unit, for views: none shows the version set, so none is named. */
+export function eventsOfUnit(durable: CommittedUnit): CommittedEvent[] {
+  return Array.from(unitEvents(durable), (placed) => committedEvent(placed, ''));
 }

@@ -1,11 +1,9 @@
-import type { EventType, StreamKind } from '../../domain/events/catalogue.js';
-import type { Actor, CauseKind, CommittedEvent, EventEnvelope } from '../../domain/events/envelope.js';
-import type { JsonObject } from '../../domain/json/json-value.js';
-import { redactValue } from '../../domain/redaction/redact.js';
-import type { CommittedUnit } from '../../storage/feed.js';
-import { committedEvent, unitEvents } from '../../storage/rows/unit-events.js';
+import type { JsonObject } from '../json/json-value.js';
+import { redactValue } from '../redaction/redact.js';
+import type { EventType, StreamKind } from './catalogue.js';
+import type { Actor, CauseKind, CommittedEvent, EventEnvelope } from './envelope.js';
 
-/** A governed event as every reader sees it: redacted arguments are masked. */
+/** A governed event as every reader and every sink sees it: redacted arguments are masked. */
 export interface EventView {
   /** Ledger index and cursor in one, dense from 0 over all tenants. */
   readonly position: number;
@@ -54,11 +52,6 @@ export function eventView({ position, envelope, payload }: CommittedEvent): Even
 /** The run an event is about; null when it is about none. */
 export function runOf({ runId, streamKind, streamId }: EventEnvelope): string | null {
   return runId ?? (streamKind === 'run' ? streamId : null);
-}
-
-/** The events of a durable unit; no view shows the version set, so none is named. */
-export function eventsOfUnit(durable: CommittedUnit): CommittedEvent[] {
-  return Array.from(unitEvents(durable), (placed) => committedEvent(placed, ''));
 }
 
 /** Only a proposal holds arguments as they are: what an approver is shown was masked, and results were scrubbed. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CommittedEvent, EventEnvelope } from '../../domain/events/envelope.js';
-import type { JsonObject } from '../../domain/json/json-value.js';
+import type { CommittedEvent, EventEnvelope } from './envelope.js';
+import type { JsonObject } from '../json/json-value.js';
 import { eventView } from './event-view.js';
 
 const ENVELOPE: EventEnvelope = {

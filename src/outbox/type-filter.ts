@@ -1,0 +1,37 @@
+import { matchesType } from '../config/sink.schema.js';
+import type { SinkSettings } from '../config/settings.js';
+import { CATALOGUE, type EventType } from '../domain/events/catalogue.js';
+
+/** What a webhook is told when its settings do not say: what people and other systems act on. */
+const WEBHOOK_TYPES: readonly EventType[] = [
+  'approval.required',
+  'approval.granted',
+  'approval.denied',
+  'approval.expired',
+  'approval.invalidated',
+  'tool.call.completed',
+  'tool.call.failed',
+  'tool.call.denied',
+  'tool.call.not_executed',
+  'tool.call.manual_handoff',
+  'tool.call.result_unknown',
+  'manual.handoff_opened',
+  'run.completed',
+  'run.failed',
+  'run.stopped',
+  'run.handed_off',
+];
+
+/** That somebody began to look is no verdict. */
+const isVerdict = (type: string): boolean => type.startsWith('outcome.') && type !== 'outcome.verification_opened';
+
+/** The event types a sink is told of; null: all. */
+export function typesOf({ kind, types }: Pick<SinkSettings, 'kind' | 'types'>): ReadonlySet<string> | null {
+  if (types !== null) return named((type) => types.some((pattern) => matchesType(pattern, type)));
+  return kind === 'file'
+    ? null
+    : named((type) => isVerdict(type) || (WEBHOOK_TYPES as readonly string[]).includes(type));
+}
+
+const named = (wanted: (type: string) => boolean): ReadonlySet<string> =>
+  new Set(Object.keys(CATALOGUE).filter(wanted));
