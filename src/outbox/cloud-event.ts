@@ -14,6 +14,7 @@ export function partitionOf({ toolCallId, streamKind, streamId }: EventEnvelope)
 /**
  * An event as CloudEvents 1.0, structured JSON. `data` is the event as every other reader sees it; `sequence` (the
  * documented extension) is its position as text, `tenant` says whose it is, because a sink is told of all tenants.
+ * A repetition is the same JSON value; the order of members may differ.
  */
 export function cloudEventJson(source: string, event: CommittedEvent): string {
   const { envelope, position } = event;

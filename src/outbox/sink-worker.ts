@@ -142,7 +142,7 @@ export class SinkWorker implements TailListener {
     const dueMs = Math.max((ledger.lot.nextDueMs ?? Infinity) - this.clock.now(), pace.restMs);
     const saveMs =
       ledger.changes(position) === null ? Infinity : this.savedAtMs + SAVE_EVERY_MS - this.clock.monotonic();
-    return Math.min(dueMs, pace.restMs > 0 ? pace.restMs : Infinity, saveMs);
+    return Math.min(dueMs, pace.isDown ? pace.restMs : Infinity, saveMs);
   }
 
   private async rest(ms: number, isOver: () => boolean): Promise<void> {
