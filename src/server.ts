@@ -37,6 +37,7 @@ import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { CallWatch } from './runtime/call-watch.js';
 import { EventStreams } from './runtime/events/event-streams.js';
 import { Credentials } from './secrets/credentials.js';
+import { SCHEMA_VERSION } from './storage/migrations.js';
 import { openStore } from './storage/sqlite/open-store.js';
 import { StoreMetrics } from './storage/store-metrics.js';
 import { StoreWatch } from './storage/store-watch.js';
@@ -52,7 +53,7 @@ import { Periodic } from './system/periodic.js';
 import { PRODUCT_VERSION } from './system/product-version.js';
 
 /** Names the product, event catalogue and schema versions that write into the store. */
-const VERSION_SET = `countersign/${PRODUCT_VERSION} events/1 schema/1`;
+const VERSION_SET = `countersign/${PRODUCT_VERSION} events/1 schema/${SCHEMA_VERSION}`;
 
 /** How long the last answers of a stopping process may take to leave. */
 const CLOSING_MS = 1000;

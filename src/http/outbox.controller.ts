@@ -1,27 +1,19 @@
 import { Body, Controller, Get, Headers, Param, Post, Query, Res } from '@nestjs/common';
 import { CommandBus, QueryBus, type Command } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
-import {
-  deadLetterQuery,
-  deadLetterReplayBody,
-  sinkReplayBody,
-  type DeadLetterPageRepresentation,
-  type SinkListRepresentation,
-} from '../client/contract/outbox.js';
+import type { AcceptedCommand } from '../client/contract/control.js';
+import type { DeadLetterPageRepresentation, SinkListRepresentation } from '../client/contract/outbox.js';
 import { Settings } from '../config/settings.js';
 import type { Acknowledged } from '../control/command-log.js';
 import { ReplayDeliveries, type ReplayTarget } from '../control/replay-deliveries/replay-deliveries.command.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
 import { ROLES, type Caller } from '../identity/caller.js';
 import { ListDeadLetters, ListSinks } from '../runtime/queries/outbox.queries.js';
+import { commandIdOf } from './command-id.js';
+import { readHeaders, type SentHeaders } from './openapi/headers.js';
+import { Implements } from './openapi/operation.js';
+import { LIST_DEAD_LETTERS, LIST_SINKS, REPLAY_DEAD_LETTERS, REPLAY_DELIVERIES } from './outbox.operations.js';
 import { readInput } from './read-input.js';
-
-/** An answer that claims nothing: the command is recorded, and this is where to ask what became of it. */
-interface Accepted {
-  readonly commandId: string;
-  readonly status: 'accepted';
-  readonly links: { readonly self: string };
-}
 
 /** How far the sinks are, what they refused, and how to tell them again. For those who run the installation. */
 @Controller('v1/outbox')
@@ -34,6 +26,7 @@ export class OutboxController {
 
   @Get('sinks')
   @AllowRoles('operator', 'auditor')
+  @Implements(LIST_SINKS)
   async sinks(@CurrentCaller() caller: Caller): Promise<SinkListRepresentation> {
     const items = await this.queries.execute(new ListSinks(caller));
     return { items: items.map((item) => ({ ...item })) };
@@ -41,8 +34,9 @@ export class OutboxController {
 
   @Get('dead-letters')
   @AllowRoles('operator', 'auditor')
+  @Implements(LIST_DEAD_LETTERS)
   async deadLetters(@CurrentCaller() caller: Caller, @Query() query: unknown): Promise<DeadLetterPageRepresentation> {
-    const { sink, after, limit } = readInput(deadLetterQuery, query);
+    const { sink, after, limit } = readInput(LIST_DEAD_LETTERS.query, query);
     const { pageMax } = this.settings.limits;
     const page = await this.queries.execute(
       new ListDeadLetters(caller, sink ?? null, Number(after ?? -1), Math.min(limit ?? pageMax, pageMax)),
@@ -65,28 +59,34 @@ export class OutboxController {
   /** Open to every role: who may not is refused by the command, and the refusal is recorded. */
   @Post('dead-letters/replay')
   @AllowRoles(...ROLES)
-  replayDeadLetters(
+  @Implements(REPLAY_DEAD_LETTERS)
+  async replayDeadLetters(
     @CurrentCaller() caller: Caller,
     @Body() input: unknown,
-    @Headers('idempotency-key') key: string | undefined,
+    @Headers() sent: SentHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Accepted> {
-    const { sink, position, commandId } = readInput(deadLetterReplayBody, input);
-    return this.replay(caller, { kind: 'dead_letters', sink, position }, commandId ?? key ?? null, reply);
+  ): Promise<AcceptedCommand> {
+    const body = readInput(REPLAY_DEAD_LETTERS.body, input);
+    const { sink, position } = body;
+    const headers = readHeaders(REPLAY_DEAD_LETTERS.headers, sent);
+    return this.replay(caller, { kind: 'dead_letters', sink, position }, commandIdOf(body, headers), reply);
   }
 
   @Post('sinks/:name/replay')
   @AllowRoles(...ROLES)
-  replayRange(
+  @Implements(REPLAY_DELIVERIES)
+  async replayRange(
     @CurrentCaller() caller: Caller,
     @Param('name') sink: string,
     @Body() input: unknown,
-    @Headers('idempotency-key') key: string | undefined,
+    @Headers() sent: SentHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Accepted> {
-    const { fromPosition, toPosition, commandId } = readInput(sinkReplayBody, input);
+  ): Promise<AcceptedCommand> {
+    const body = readInput(REPLAY_DELIVERIES.body, input);
+    const { fromPosition, toPosition } = body;
+    const headers = readHeaders(REPLAY_DELIVERIES.headers, sent);
     const target: ReplayTarget = { kind: 'range', sink, fromPosition, toPosition: toPosition ?? null };
-    return this.replay(caller, target, commandId ?? key ?? null, reply);
+    return this.replay(caller, target, commandIdOf(body, headers), reply);
   }
 
   private async replay(
@@ -94,7 +94,7 @@ export class OutboxController {
     target: ReplayTarget,
     commandId: string | null,
     reply: FastifyReply,
-  ): Promise<Accepted> {
+  ): Promise<AcceptedCommand> {
     const acknowledged = await this.commands.execute<Command<Acknowledged>, Acknowledged>(
       new ReplayDeliveries(caller, target, commandId),
     );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { HTTP, type CloudEvent } from 'cloudevents';
 import { Webhook } from 'standardwebhooks';
-import type { EventPageRepresentation, EventRepresentation } from '../../src/client/contract.js';
+import type { EventPageRepresentation, EventRepresentation } from '../../src/client/contract/events.js';
 import {
   deadLetterPage,
   sinkList,

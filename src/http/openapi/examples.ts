@@ -1,6 +1,7 @@
 import type { ApprovalRepresentation, DecisionBody } from '../../client/contract/approvals.js';
 import type { AcceptedCommand, CommandRepresentation, ControlBody } from '../../client/contract/control.js';
 import type { EventRepresentation } from '../../client/contract/events.js';
+import type { DeadLetterReplayBody, SinkReplayBody } from '../../client/contract/outbox.js';
 import type { Problem } from '../../client/contract/problem.js';
 import type { ProposeToolCallBody, ResolutionBody, ToolCallRepresentation } from '../../client/contract/tool-calls.js';
 
@@ -161,6 +162,13 @@ const refusal: Problem = {
   approvalId: APPROVAL,
 };
 
+const deadLetters: DeadLetterReplayBody[] = [
+  { sink: 'siem', position: 'all' },
+  { sink: 'billing-hook', position: 41 },
+];
+
+const deliveries: SinkReplayBody = { fromPosition: 0, toPosition: 9999 };
+
 /** Examples by the id of the schema they show; a test holds them against it. */
 export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   ProposeToolCall: [proposal],
@@ -171,6 +179,8 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   ControlCommand: commands,
   AcceptedCommand: [accepted],
   Command: [command],
+  DeadLetterReplay: deadLetters,
+  SinkReplay: [deliveries],
   Event: [event],
   Problem: [refusal],
 };

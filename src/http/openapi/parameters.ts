@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { commandId, id } from '../../client/contract/fields.js';
+import { sinkName } from '../../client/contract/outbox.js';
 import type { Components, SchemaObject } from './components.js';
 import type { Operation } from './operation.js';
 
@@ -9,6 +10,7 @@ const IN_PATH: Readonly<Record<string, { readonly means: string; readonly schema
   approvalId: { means: 'Id of an approval.', schema: id },
   runId: { means: 'Id of a run.', schema: id },
   commandId: { means: 'Id of a command: the one its issuer gave, or was given.', schema: commandId.unwrap() },
+  name: { means: 'Name of a sink of the settings.', schema: sinkName },
   file: { means: 'A file of the browser.', schema: z.string() },
 };
 

@@ -6,6 +6,7 @@ export const TAGS = {
   Runs: 'What the calls of one task belong to.',
   Capabilities: 'What agents may propose.',
   Events: 'Every governed fact, in commit order.',
+  Outbox: 'Sinks that are told of events: how far they are, what they refused, telling them again.',
   Installation: 'The process itself and this document.',
 } as const;
 
