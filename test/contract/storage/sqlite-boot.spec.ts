@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { kekIdOf } from '../../../src/storage/local-key-ring.js';
+import { SCHEMA_VERSION } from '../../../src/storage/migrations.js';
 import { assertSqliteVersion, databasePath, sqliteVersion } from '../../../src/storage/sqlite/database-file.js';
 import { migrateStore } from '../../../src/storage/sqlite/migrate-store.js';
 import { openStore } from '../../../src/storage/sqlite/open-store.js';
@@ -165,8 +166,8 @@ describe('opening a data directory', () => {
     rmSync(path());
     edit('PRAGMA page_size = 8192; PRAGMA application_id = 1131636590');
     expect(await refusal()).toBe('schema_migration_needed');
-    expect(await migrateStore(dataDir, Date.now)).toEqual({ from: 0, to: 1 });
-    expect(await migrateStore(dataDir, Date.now)).toEqual({ from: 1, to: 1 });
+    expect(await migrateStore(dataDir, Date.now)).toEqual({ from: 0, to: SCHEMA_VERSION });
+    expect(await migrateStore(dataDir, Date.now)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
     // It was never written by a store, so it lacks the proof of its key.
     expect(await refusal()).toBe('key_ring_unusable');
   });
