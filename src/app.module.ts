@@ -15,6 +15,7 @@ import { DecideApprovalHandler } from './control/decide-approval/decide-approval
 import { LostGround } from './control/decide-approval/lost-ground.js';
 import { IntentReader } from './control/propose-tool-call/intent-reader.js';
 import { ProposalUnits } from './control/propose-tool-call/proposal-units.js';
+import { LATE_EVIDENCE } from './control/late-evidence/late-evidence.providers.js';
 import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool-call.handler.js';
 import { RunDirectory } from './control/propose-tool-call/run-directory.js';
 import { ReloadPoliciesHandler } from './control/reload-policies/reload-policies.handler.js';
@@ -32,6 +33,7 @@ import { HealthController } from './http/health.controller.js';
 import { MetricsController } from './http/metrics.controller.js';
 import { ApiDocument } from './http/openapi/api-document.js';
 import { OpenApiController } from './http/openapi/openapi.controller.js';
+import { LateEvidenceController } from './http/late-evidence.controller.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RefusalLog } from './http/refusal-log.js';
 import { RunsController } from './http/runs.controller.js';
@@ -61,8 +63,7 @@ import { Dispatcher } from './proxy/executor/dispatcher.js';
 import { Executor } from './proxy/executor/executor.worker.js';
 import { CallLog } from './proxy/observe/call-log.js';
 import { CallMetrics } from './proxy/observe/call-metrics.js';
-import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
-import { Reconciliation } from './proxy/reconcile/reconciliation.js';
+import { RECONCILE } from './proxy/reconcile/reconcile.providers.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
@@ -77,6 +78,7 @@ import { GetRunHandler } from './runtime/queries/run.queries.js';
 import { GetToolCallHandler, ListToolCallsHandler } from './runtime/queries/tool-call.query-handlers.js';
 import { ApprovalViews } from './runtime/views/approval.view.js';
 import { ToolCallViews } from './runtime/views/tool-call.view.js';
+import { CallbackSecrets } from './secrets/callback-secrets.js';
 import { Credentials } from './secrets/credentials.js';
 import { InstanceIdentity } from './storage/instance-identity.js';
 import { StoreWatch } from './storage/store-watch.js';
@@ -116,6 +118,7 @@ const CONTROL = [
   ResumeAuthorizedHandler,
   ResolveHandoffHandler,
   ReplayDeliveriesHandler,
+  ...LATE_EVIDENCE,
 ];
 const PROXY = [
   HttpConnector,
@@ -124,8 +127,7 @@ const PROXY = [
   Breaker,
   Dispatcher,
   Executor,
-  Reconciliation,
-  Reconciler,
+  ...RECONCILE,
   IdleRuns,
   AuthorizedCalls,
   OrphanedAttempts,
@@ -158,6 +160,7 @@ export const CONTROLLERS: Type[] = [
   RunsController,
   EventsController,
   OutboxController,
+  LateEvidenceController,
   HealthController,
   MetricsController,
   OpenApiController,
@@ -214,6 +217,11 @@ function derived(): Provider[] {
       provide: IdSource,
       useFactory: (clock: Clock, random: RandomSource) => new IdSource(clock, random),
       inject: [Clock, RandomSource],
+    },
+    {
+      provide: CallbackSecrets,
+      useFactory: (settings: Settings, clock: Clock) => new CallbackSecrets(settings, clock),
+      inject: [Settings, Clock],
     },
     {
       provide: HttpClient,

@@ -29,6 +29,7 @@ import { Executor } from './proxy/executor/executor.worker.js';
 import { traceCallsIn } from './proxy/observe/call-traces.js';
 import { startTracing, type RunningTracing } from './proxy/observe/start-tracing.js';
 import { traceWork } from './proxy/observe/trace-work.js';
+import { LateResults } from './proxy/reconcile/late-results.worker.js';
 import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
 import { Reconciliation } from './proxy/reconcile/reconciliation.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
@@ -201,11 +202,13 @@ async function startWork(
     app.get(IdleRuns),
   ];
   const [policyWatch, storeWatch, clockWatch] = [app.get(PolicyWatch), app.get(StoreWatch), app.get(ClockWatch)];
+  const late = app.get(LateResults);
   const sweep = new Periodic(
     [
       { name: 'approval expiry', tick: () => expiry.tick() },
       { name: 'stale questions', tick: () => stale.tick() },
       { name: 'orphaned attempts', tick: () => orphans.tick() },
+      { name: 'late results', tick: () => late.tick() },
       { name: 'authorized calls', tick: () => authorized.tick() },
       { name: 'idle runs', tick: () => idleRuns.tick() },
     ],
@@ -224,6 +227,7 @@ async function startWork(
   clockWatch.start();
   executor.start();
   breaker.start();
+  late.start();
   authorized.start(() => void sweep.wake());
   await sweep.start();
   reconciler.start();
@@ -232,6 +236,7 @@ async function startWork(
     clockWatch.stop();
     await sweep.stop();
     await reconciler.stop();
+    await late.stop();
     await executor.stop(graceMs);
     breaker.stop();
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { pointersWith, problemsWith, READ } from '../../test/contract/capabilities/manifest-examples.js';
+import { pointersWith, problemsWith, READ, SURROUNDINGS } from '../../test/contract/capabilities/manifest-examples.js';
 import type { Changes } from '../../test/contract/capabilities/manifest-examples.js';
 
 const EXTERNAL: Changes = {
@@ -82,7 +82,11 @@ describe('effect rules', () => {
     ['a place without words', '/probe/happenedWhen', { probe: { happenedWhen: [] } }],
     ['one word with two meanings', '/probe', { probe: { failedWhen: ['succeeded'] } }],
     ['one word pending and failed', '/probe', { probe: { pendingWhen: ['failed'] } }],
-    ['a callback', '/lateResult', { lateResult: 'callback', pending: { status: [202], referenceAt: '/id' } }],
+    [
+      'a late result by an undeclared callback',
+      '/callback',
+      { lateResult: 'callback', pending: { status: [202], referenceAt: '/id' } },
+    ],
     ['polling about nothing', '/pending', { lateResult: 'poll' }],
     [
       'polling without a probe',
@@ -126,5 +130,51 @@ describe('effect rules', () => {
     expect(pointersWith({ onAmbiguous: 'perhaps' })).toEqual(['/onAmbiguous']);
     expect(pointersWith({ effect: 'maybe' })).toEqual(['/effect']);
     expect(pointersWith({ timeout: 'long' })).toEqual(['/timeout']);
+  });
+});
+
+describe('rules about evidence that comes by itself', () => {
+  const CALLBACK = { secret: 'tool', statusAt: '/type', happenedWhen: ['done'], keyAt: '/key' };
+  const SECRETS = { ...SURROUNDINGS, callbacks: { secrets: { tool: {} } } };
+  const ALONE = { probe: undefined, callback: CALLBACK };
+
+  it.each([
+    ['a callback in place of a probe', ALONE],
+    ['a statement in place of a probe', { probe: undefined, statement: {} }],
+    ['a statement about an opaque effect', { probe: undefined, statement: {}, effect: 'opaque' }],
+    [
+      'a replay in place of a probe',
+      { probe: undefined, effect: 'replay_by_key', idempotency: { replayAsProbe: true } },
+    ],
+    ['a probe with a credential of its own', { probe: { credential: 'keyed' } }],
+  ])('take %s', (_, changes) => {
+    expect(pointersWith(changes, SECRETS)).toEqual([]);
+  });
+
+  it.each([
+    ['a secret that the settings do not have', '/callback/secret', { callback: { ...CALLBACK, secret: 'other' } }],
+    ['a body that names no call', '/callback/keyAt', { ...ALONE, callback: { ...CALLBACK, keyAt: undefined } }],
+    ['a word with two meanings', '/callback', { callback: { ...CALLBACK, failedWhen: ['done'] } }],
+    ['a callback about an opaque effect', '/callback', { ...ALONE, effect: 'opaque' }],
+    [
+      'a replay of an effect that is not replayed by key',
+      '/idempotency/replayAsProbe',
+      { idempotency: { replayAsProbe: true } },
+    ],
+    [
+      'a replay beside a probe that only reads',
+      '/idempotency/replayAsProbe',
+      { effect: 'replay_by_key', idempotency: { replayAsProbe: true } },
+    ],
+    ['a credential of a probe that does not exist', '/probe/credential', { probe: { credential: 'nobody' } }],
+    [
+      'a header of a probe that carries its credential',
+      '/probe/request/headers/x-api-key',
+      {
+        probe: { credential: 'keyed', request: { headers: { 'x-api-key': 'mine' } } },
+      },
+    ],
+  ])('refuse %s', (_, pointer, changes) => {
+    expect(pointersWith(changes, SECRETS)).toContain(pointer);
   });
 });

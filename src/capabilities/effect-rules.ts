@@ -19,7 +19,8 @@ export function effectProblems(draft: ManifestDraft): readonly PlacedProblem[] {
   ];
 }
 
-function* ambiguityProblems({ effect, risk, onAmbiguous, probe }: ManifestDraft): Generator<PlacedProblem> {
+function* ambiguityProblems(draft: ManifestDraft): Generator<PlacedProblem> {
+  const { effect, risk, onAmbiguous } = draft;
   if (effect === undefined || risk === undefined || onAmbiguous === undefined) return;
   const mustSay = effect === 'opaque' || risk === 'high' || risk === 'critical';
   if (onAmbiguous === null && mustSay) {
@@ -27,17 +28,25 @@ function* ambiguityProblems({ effect, risk, onAmbiguous, probe }: ManifestDraft)
       '/onAmbiguous',
       'is required for opaque effects and for risk high and critical: reconcile or handoff',
     );
-  } else if ((onAmbiguous ?? 'reconcile') === 'reconcile' && effect !== 'read_only' && probe === null) {
-    yield problemAt('/onAmbiguous', 'reconcile needs a probe: declare one, or say handoff');
+  } else if ((onAmbiguous ?? 'reconcile') === 'reconcile' && effect !== 'read_only' && !hasMeans(draft)) {
+    yield problemAt('/onAmbiguous', 'reconcile needs a probe, a callback or a statement: declare one, or say handoff');
   }
 }
 
-function* probeNeedProblems({ effect, probe, connector }: ManifestDraft): Generator<PlacedProblem> {
-  if (effect === 'probeable' && probe === null) yield problemAt('/probe', 'a probeable effect needs a probe');
-  if (effect === 'opaque' && probe) {
+/** Something can still say what became of it. A key that could not be read may have been meant as one. */
+function hasMeans({ probe, callback, statement, idempotency }: ManifestDraft): boolean {
+  return probe !== null || callback !== null || statement !== null || idempotency?.replayAsProbe === true;
+}
+
+function* probeNeedProblems(draft: ManifestDraft): Generator<PlacedProblem> {
+  const { effect, probe, callback, connector } = draft;
+  if (effect === 'probeable' && !hasMeans(draft)) {
+    yield problemAt('/probe', 'a probeable effect needs a probe, a callback or a statement');
+  }
+  if (effect === 'opaque' && (probe || callback)) {
     yield problemAt(
-      '/probe',
-      'nothing can be learnt about an opaque effect: remove the probe, or say effect probeable',
+      probe ? '/probe' : '/callback',
+      'nothing can be learnt about an opaque effect: remove it, or say effect probeable',
     );
   }
   if (effect === 'read_only' && probe) yield problemAt('/probe', 'a read leaves nothing to look up: remove the probe');
@@ -59,13 +68,48 @@ function* keyProblems({ effect, idempotency, connector, probe }: ManifestDraft):
     yield problemAt('/idempotency/keyRetention', 'replay_by_key needs to know how long the provider remembers a key');
   }
   const isSent = isCarried || usesPlaceholder(connector.request, 'downstreamKey');
+  if (idempotency.replayAsProbe && effect !== 'replay_by_key') {
+    yield problemAt(
+      '/idempotency/replayAsProbe',
+      'only an effect replay_by_key may be asked about by sending it again',
+    );
+  }
+  if (idempotency.replayAsProbe && probe) {
+    yield problemAt(
+      '/idempotency/replayAsProbe',
+      'a probe that only reads is declared: nothing needs to be sent again',
+    );
+  }
   if (probe?.strategy === 'query_by_idempotency_key' && !isSent) {
     yield problemAt('/idempotency', 'the probe asks by our key, so a header or an argument must carry it');
   }
 }
 
-function* lateResultProblems({ lateResult, pending, probe }: ManifestDraft): Generator<PlacedProblem> {
-  if (lateResult === 'callback') yield problemAt('/lateResult', 'callbacks are not supported by this version');
+function* lateResultProblems({
+  lateResult,
+  pending,
+  probe,
+  callback,
+  effect,
+}: ManifestDraft): Generator<PlacedProblem> {
+  if (lateResult === 'callback' && callback === null) {
+    yield problemAt('/callback', 'a late result by callback needs to know how it is signed and read');
+  }
+  if (callback && effect === 'read_only')
+    yield problemAt('/callback', 'a read leaves nothing to tell later: remove it');
+  if (callback && callback.referenceAt === null && callback.keyAt === null) {
+    yield problemAt(
+      '/callback/keyAt',
+      'a signature covers the body alone: say where it names our key, or use referenceAt',
+    );
+  }
+  if (callback) {
+    const lists = [callback.happenedWhen, callback.failedWhen, callback.pendingWhen].flatMap((list) => [
+      ...new Set(list),
+    ]);
+    if (new Set(lists).size < lists.length)
+      yield problemAt('/callback', 'one word cannot mean two things: the lists overlap');
+  }
   if (lateResult !== undefined && lateResult !== 'none' && pending === null) {
     yield problemAt(
       '/pending',
@@ -75,7 +119,7 @@ function* lateResultProblems({ lateResult, pending, probe }: ManifestDraft): Gen
   if (lateResult === 'poll' && probe === null) yield problemAt('/probe', 'polling for a late result needs a probe');
 }
 
-function* probeProblems({ probe, pending }: ManifestDraft): Generator<PlacedProblem> {
+function* probeProblems({ probe, pending, callback }: ManifestDraft): Generator<PlacedProblem> {
   if (!probe) return;
   const { request, strategy, statusAt } = probe;
   if (request.method !== 'GET') yield problemAt('/probe/request/method', 'a probe only reads: it must be GET');
@@ -85,8 +129,8 @@ function* probeProblems({ probe, pending }: ManifestDraft): Generator<PlacedProb
   if (strategy === 'query_by_external_id') {
     if (!usesPlaceholder(request, 'externalRequestId'))
       yield problemAt('/probe/request', 'must ask by {externalRequestId}');
-    if (pending === null)
-      yield problemAt('/pending', 'the probe asks by a reference that only a pending answer can tell');
+    if (pending === null && !callback)
+      yield problemAt('/pending', 'the probe asks by a reference that only a pending answer or a callback can tell');
   }
   const lists = ['happenedWhen', 'failedWhen', 'pendingWhen'] as const;
   if (statusAt === null) {

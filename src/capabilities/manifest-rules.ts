@@ -18,6 +18,8 @@ export interface ManifestSurroundings {
   readonly upstreams: Readonly<Record<string, string>>;
   /** Credentials by name, each with the header that carries it. */
   readonly credentials: Readonly<Record<string, { readonly header: string }>>;
+  /** Names of the secrets that callbacks are signed with; absent: there are none. */
+  readonly callbacks?: { readonly secrets: Readonly<Record<string, unknown>> };
 }
 
 /**
@@ -32,6 +34,7 @@ export function ruleProblems(
   return [
     ...effectProblems(draft),
     ...connectorProblems(draft, surroundings),
+    ...secretProblems(draft, surroundings),
     ...templateProblems(draft, inputSchema),
     ...keyPlaceProblems(draft, inputSchema, surroundings),
     ...statusProblems(draft),
@@ -64,6 +67,27 @@ function* connectorProblems(draft: ManifestDraft, surroundings: ManifestSurround
   for (const name of Object.keys(connector.request.headers)) {
     if (name.toLowerCase() === carrier)
       yield problemAt(`/connector/request/headers/${name}`, 'this header carries the credential');
+  }
+}
+
+/** The probe's own credential and the callback's secret are among the settings. */
+function* secretProblems(
+  { probe, callback }: ManifestDraft,
+  surroundings: ManifestSurroundings,
+): Generator<PlacedProblem> {
+  const { credentials, callbacks } = surroundings;
+  const reader = probe?.credential ?? null;
+  if (reader !== null && !Object.hasOwn(credentials, reader)) {
+    yield problemAt('/probe/credential', 'names a credential that the settings do not list under `credentials`');
+  } else if (probe && reader !== null) {
+    const carrier = credentials[reader]?.header.toLowerCase();
+    for (const name of Object.keys(probe.request.headers)) {
+      if (name.toLowerCase() === carrier)
+        yield problemAt(`/probe/request/headers/${name}`, 'this header carries the credential');
+    }
+  }
+  if (callback && !Object.hasOwn(callbacks?.secrets ?? {}, callback.secret)) {
+    yield problemAt('/callback/secret', 'names a secret that the settings do not list under `callbacks.secrets`');
   }
 }
 

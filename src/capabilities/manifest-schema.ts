@@ -55,7 +55,8 @@ const jsonObject = z.custom<JsonObject>(
 
 const statuses = z.array(wholeNumber(100, 599)).max(64);
 const statusList = statuses.readonly();
-const words = z.array(z.string().min(1).max(128)).max(64).readonly();
+const wordList = z.array(z.string().min(1).max(128)).max(64);
+const words = wordList.readonly();
 const textByName = z.record(z.string().min(1).max(128), z.string().max(2_048)).readonly();
 
 const httpMethod = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -94,6 +95,7 @@ const idempotency = z
       .nullable()
       .default(null),
     callerKeyTemplate: z.string().min(1).max(512).nullable().default(null),
+    replayAsProbe: z.boolean().default(false),
   })
   .readonly();
 
@@ -111,6 +113,24 @@ const probe = z
     absenceIsProof: z.boolean(),
     attemptsMax: wholeNumber(1, 1_000).default(12),
     budget: duration(1_000, TIMEOUT_MS_MAX).default(600_000),
+    credential: z.string().min(1).max(64).nullable().default(null),
+  })
+  .readonly();
+
+/** How long evidence that comes by itself is waited for. A day, where the manifest does not say. */
+const patience = duration(1_000, TIMEOUT_MS_MAX).default(DAY_MS);
+
+const callback = z
+  .strictObject({
+    secret: z.string().min(1).max(64),
+    statusAt: jsonPointer,
+    happenedWhen: wordList.min(1).readonly(),
+    failedWhen: words.default([]),
+    pendingWhen: words.default([]),
+    effectAt: jsonPointer.default(''),
+    referenceAt: jsonPointer.nullable().default(null),
+    keyAt: jsonPointer.nullable().default(null),
+    budget: patience,
   })
   .readonly();
 
@@ -130,6 +150,9 @@ export const MANIFEST_KEYS = {
   connector,
   idempotency: idempotency.prefault({}),
   probe: probe.nullable().default(null),
+  callback: callback.nullable().default(null),
+  statement: z.strictObject({ budget: patience }).readonly().nullable().default(null),
+  resolvers: wholeNumber(1, 2).default(1),
   definitiveStatus: statusList.nullable().default(null),
   rejectedBeforeExecutionStatus: statusList.default([]),
   pending: z

@@ -52,6 +52,27 @@ export interface Probe {
   readonly absenceIsProof: boolean;
   readonly attemptsMax: number;
   readonly budgetMs: number;
+  /** Name of a credential that can only read; null: the connector's own. */
+  readonly credential: string | null;
+}
+
+/** How the tool tells a late result of its own accord: a signed request to us. */
+export interface CallbackSource {
+  /** Name of an entry of `callbacks.secrets` in the settings. */
+  readonly secret: string;
+  /** JSON pointer in the body to the word that says what happened. */
+  readonly statusAt: string;
+  readonly happenedWhen: readonly string[];
+  readonly failedWhen: readonly string[];
+  readonly pendingWhen: readonly string[];
+  /** JSON pointer to the effect, which becomes the result. */
+  readonly effectAt: string;
+  /** JSON pointer to the provider's reference; null: it tells none. */
+  readonly referenceAt: string | null;
+  /** JSON pointer to our key; null: it does not repeat it. */
+  readonly keyAt: string | null;
+  /** Milliseconds after the attempt's deadline and quiesce for which a callback is waited for. */
+  readonly budgetMs: number;
 }
 
 export interface Manifest {
@@ -74,8 +95,15 @@ export interface Manifest {
     readonly keyRetentionMs: number | null;
     /** Template of the caller's key, such as `refund:{args.orderId}:{intentId}`; null: the caller sends it. */
     readonly callerKeyTemplate: string | null;
+    /** True: the provider's contract allows to ask by sending the identical request again, inside its retention. */
+    readonly replayAsProbe: boolean;
   };
   readonly probe: Probe | null;
+  readonly callback: CallbackSource | null;
+  /** Lines of statements can settle it; `budgetMs` as for callbacks. Null: they cannot. */
+  readonly statement: { readonly budgetMs: number } | null;
+  /** How many different operators must find the same before a handoff is resolved. */
+  readonly resolvers: number;
   readonly definitiveStatus: readonly number[];
   readonly rejectedBeforeExecutionStatus: readonly number[];
   /** Declared pending answer: statuses and the JSON pointer of the provider's reference. */
@@ -103,4 +131,9 @@ export interface Capability {
   readonly input: ArgumentSchema;
   /** Null when the manifest declares no output. */
   readonly output: ResultSchema | null;
+}
+
+/** Evidence of its effects may come from outside, by callback or statement, and names them by our key or the tool's reference. */
+export function takesLateEvidence({ manifest }: Pick<Capability, 'manifest'>): boolean {
+  return manifest.callback !== null || manifest.statement !== null;
 }

@@ -94,7 +94,8 @@ function valueAlong(value: JsonValue | undefined, path: readonly (string | numbe
 type WholeDraft = { readonly [K in ManifestKey]: Exclude<ManifestDraft[K], undefined> };
 
 function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): Manifest {
-  const { timeout, quiesce, definitiveStatus, connector, idempotency, probe, onAmbiguous, ...rest } = draft;
+  const { timeout, quiesce, definitiveStatus, connector, idempotency, probe, onAmbiguous, ...others } = draft;
+  const { callback, statement, ...rest } = others;
   const resolved = resolveBaseUrl(connector.baseUrl, upstreams);
   if (!resolved.ok) throw new Error('a base URL without a problem does not resolve');
   const { keyRetention, ...key } = idempotency;
@@ -104,6 +105,8 @@ function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): M
     connector: { ...connector, baseUrl: resolved.url, request: withLowerCaseHeaders(connector.request) },
     idempotency: { ...key, keyRetentionMs: keyRetention },
     probe: probe === null ? null : probeFrom(probe),
+    callback: callback === null ? null : callbackFrom(callback),
+    statement: statement === null ? null : { budgetMs: statement.budget },
     definitiveStatus: definitiveStatus ?? DEFINITIVE_STATUS_DEFAULT.filter((status) => !rejected.has(status)),
     timeoutMs: timeout,
     quiesceMs: quiesce,
@@ -113,6 +116,10 @@ function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): M
 
 function probeFrom({ visibilityDelay, budget, request, ...rest }: NonNullable<WholeDraft['probe']>): Manifest['probe'] {
   return { ...rest, request: withLowerCaseHeaders(request), visibilityDelayMs: visibilityDelay, budgetMs: budget };
+}
+
+function callbackFrom({ budget, ...rest }: NonNullable<WholeDraft['callback']>): Manifest['callback'] {
+  return { ...rest, budgetMs: budget };
 }
 
 function withLowerCaseHeaders<R extends { readonly headers: Readonly<Record<string, string>> }>(request: R): R {

@@ -91,11 +91,17 @@ function absolutePaths(tree: Tree, base: string): Tree {
   for (const sink of isTree(sinks) ? Object.values(sinks) : []) {
     if (isTree(sink)) absoluteSink(sink, base);
   }
+  const callbackSecrets = isTree(tree['callbacks']) ? tree['callbacks']['secrets'] : undefined;
+  for (const entry of isTree(callbackSecrets) ? Object.values(callbackSecrets) : []) {
+    if (isTree(entry)) absoluteSecret(entry, base);
+  }
   return tree;
 }
 
-function absoluteSecret(credential: Tree, base: string): void {
-  credential['secret'] = absoluteReference(credential['secret'], base);
+function absoluteSecret(entry: Tree, base: string): void {
+  for (const key of ['secret', 'previousSecret']) {
+    if (Object.hasOwn(entry, key)) entry[key] = absoluteReference(entry[key], base);
+  }
 }
 
 function absoluteSink(sink: Tree, base: string): void {

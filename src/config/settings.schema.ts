@@ -22,6 +22,8 @@ const ASYMMETRIC = [
 
 const word = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
+const secretReference = z.string().regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, 'must be env:NAME or file:PATH');
+
 /** The shape of the settings as written in YAML; paths are still relative here. */
 export const settingsSchema = z.strictObject({
   installation: z.strictObject({
@@ -89,7 +91,7 @@ export const settingsSchema = z.strictObject({
   credentials: z.record(
     z.string().regex(word),
     z.strictObject({
-      secret: z.string().regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, 'must be env:NAME or file:PATH'),
+      secret: secretReference,
       header: z.string().regex(/^[a-z0-9-]{1,64}$/),
       scheme: z
         .string()
@@ -97,6 +99,15 @@ export const settingsSchema = z.strictObject({
         .nullable(),
     }),
   ),
+  callbacks: z.strictObject({
+    secrets: z.record(
+      z.string().regex(word),
+      z.strictObject({ secret: secretReference, previousSecret: secretReference.nullable().default(null) }),
+    ),
+    toleranceMs: whole(1000, 3_600_000),
+    bodyBytesMax: whole(256, 16 * 1024 * 1024),
+    unmatchedMax: whole(1, 100_000_000),
+  }),
   upstreams: z.record(z.string().regex(word), z.url({ protocol: /^https?$/ })),
   readiness: z.strictObject({
     probeIntervalMs: whole(50, 600_000),

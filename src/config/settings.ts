@@ -104,6 +104,16 @@ export abstract class Settings {
   abstract readonly credentials: Readonly<
     Record<string, { readonly secret: string; readonly header: string; readonly scheme: string | null }>
   >;
+  /** Signed requests in which tools tell late results. */
+  abstract readonly callbacks: {
+    /** By the name a manifest uses: a secret reference, and the one before it while a rotation lasts. */
+    readonly secrets: Readonly<Record<string, { readonly secret: string; readonly previousSecret: string | null }>>;
+    /** How far the time of a signature may be from ours. */
+    readonly toleranceMs: number;
+    readonly bodyBytesMax: number;
+    /** Most pieces of evidence that are kept although no call is known for them. */
+    readonly unmatchedMax: number;
+  };
   /** Base URLs by name, so that a manifest may say `upstream:NAME`. */
   abstract readonly upstreams: Readonly<Record<string, string>>;
   abstract readonly readiness: {

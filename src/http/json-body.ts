@@ -1,8 +1,17 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { jsonLimits } from '../config/json-limits.js';
 import type { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { parseStrictJson } from '../domain/json/strict-json.js';
+
+/** Only requests that say they are signed need their bytes after parsing. */
+const SIGNED = 'webhook-signature';
+const signedBodies = new WeakMap<FastifyRequest, Buffer>();
+
+/** The bytes of a signed request as they arrived; empty when it was not signed or had no body. */
+export function signedBodyOf(request: FastifyRequest): Uint8Array {
+  return signedBodies.get(request) ?? new Uint8Array();
+}
 
 /**
  * The door for request bodies: bounded bytes, no content encoding, one strictly parsed JSON value. What a person will be
@@ -21,6 +30,7 @@ export function acceptStrictJsonOnly(server: FastifyInstance, settings: Settings
         return;
       }
       const parsed = parseStrictJson(body as Buffer, limits);
+      if (request.headers[SIGNED] !== undefined) signedBodies.set(request, body as Buffer);
       if (parsed.ok) done(null, parsed.value);
       else done(new CountersignError('invalid_json', parsed.problem.message, { pointer: parsed.problem.pointer }));
     },

@@ -89,12 +89,13 @@ export class ToolCallsController {
     const { items, nextCursor } = await this.queries.execute(
       new ListToolCalls(caller, {
         statuses:
-          filter.status === undefined
+          filter.status === undefined || filter.status === 'contradicted'
             ? null
             : filter.status === 'needs-reconciliation'
               ? NEEDS_RECONCILIATION
               : [filter.status],
         unresolvedOnly: filter.status === 'needs-reconciliation',
+        contradictedOnly: filter.status === 'contradicted',
         runId: filter.runId ?? null,
         capability: filter.capability ?? null,
         principal: principalFilter(filter.principal, filter.agent),

@@ -95,6 +95,7 @@ export const RESOLVE_TOOL_CALL = {
     'tool_call_not_found',
     'tool_call_not_ready',
     'handoff_not_open',
+    'second_person_required',
     'evidence_required',
     'command_id_conflict',
     ...RECORDING,

@@ -22,6 +22,16 @@ const OPEN_KEY = 'countersign:open';
 /** For a route that the settings may open to callers without a token; `address` is where the connection comes from. */
 export const OpenIf = (rule: OpenRule): MethodDecorator => SetMetadata(OPEN_KEY, rule);
 
+const SIGNED_KEY = 'countersign:signed';
+
+/**
+ * For routes that machines call which have no token of ours: the handler checks the signature of the request. A token
+ * that comes along must be good and have one of the route's roles.
+ */
+export const Signed = (): MethodDecorator => SetMetadata(SIGNED_KEY, true);
+
+const isSigned = (handler: object): boolean => Reflect.getMetadata(SIGNED_KEY, handler) === true;
+
 interface AuthenticatedRequest {
   readonly headers: { readonly authorization?: string };
   readonly socket?: { readonly remoteAddress?: string };
@@ -61,6 +71,12 @@ export const PresentedToken = createParamDecorator((_: unknown, context: Executi
   bearerToken(context.switchToHttp().getRequest<AuthenticatedRequest>().headers.authorization),
 );
 
+/** The verified caller of a signed request; null when it brought no token. */
+export const MaybeCaller = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Caller | null =>
+    context.switchToHttp().getRequest<AuthenticatedRequest>().caller ?? null,
+);
+
 /** Authenticates every request and holds it against the roles of its route. */
 @Injectable()
 export class BearerGuard implements CanActivate {
@@ -75,6 +91,7 @@ export class BearerGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const isOpen = Reflect.getMetadata(OPEN_KEY, context.getHandler()) as OpenRule | undefined;
     if (isOpen?.(this.settings, request.socket?.remoteAddress) === true) return true;
+    if (isSigned(context.getHandler()) && request.headers.authorization === undefined) return true;
     const token = bearerToken(request.headers.authorization);
     if (token === null) throw new CountersignError('unauthenticated', 'a bearer token is required');
     const caller = await this.verifier.verify(token);

@@ -39,9 +39,12 @@ export class Credentials {
   readonly scrub: Scrubber;
   readonly #secrets: readonly string[];
 
-  constructor(settings: Pick<Settings, 'credentials'>) {
+  constructor(settings: Pick<Settings, 'credentials'> & Partial<Pick<Settings, 'callbacks'>>) {
     const problems: string[] = [];
-    const secrets: string[] = [];
+    // What callbacks are signed with is never sent, but a tool knows it too and might repeat it.
+    const secrets = Object.values(settings.callbacks?.secrets ?? {}).flatMap(({ secret, previousSecret }) =>
+      [secret, previousSecret].flatMap((reference) => (reference === null ? [] : (resolveSecret(reference) ?? []))),
+    );
     for (const [name, credential] of Object.entries(settings.credentials)) {
       const secret = resolveSecret(credential.secret);
       if (secret === null) {

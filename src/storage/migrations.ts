@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { MigrationInterface } from 'typeorm';
 
 /** In order; number n brings the schema to version n. Built and source programs load the same files. */
-const MIGRATION_FILES = ['0001-first-schema.mjs', '0002-outbox.mjs'] as const;
+const MIGRATION_FILES = ['0001-first-schema.mjs', '0002-outbox.mjs', '0003-late-evidence.mjs'] as const;
 
 /** The version this program reads and writes: `user_version` of the database. */
 export const SCHEMA_VERSION = MIGRATION_FILES.length;

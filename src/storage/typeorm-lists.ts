@@ -44,6 +44,7 @@ export class TypeOrmLists implements ListSource {
     if (query.unresolvedOnly === true) {
       select.andWhere(`NOT (row.status = 'manual_handoff' AND row.resolution_finding IS NOT NULL)`);
     }
+    if (query.contradictedOnly === true) select.andWhere('row.contradicted = 1');
     if (query.from !== undefined) select.andWhere('row.created_at >= :from', { from: query.from });
     if (query.to !== undefined) select.andWhere('row.created_at < :to', { to: query.to });
     return page(select, 'tool_call_id', query);

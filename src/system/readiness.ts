@@ -6,6 +6,7 @@ export type ReadinessName =
   | 'clock'
   | 'paused'
   | 'held_capabilities'
+  | 'contradicted_calls'
   | 'sink_lag'
   | 'sink_gone'
   | 'dead_letters'

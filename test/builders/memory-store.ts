@@ -29,6 +29,8 @@ const KEYS: Readonly<Record<TableName, readonly string[]>> = {
   open_intents: ['tenant', 'principal', 'capability', 'intent_digest', 'ordinal'],
   idempotency: ['tenant', 'principal', 'capability', 'key_hash'],
   call_ids: ['run_id', 'turn_id', 'call_id'],
+  late_keys: ['downstream_key'],
+  late_results: ['late_result_id'],
   counters: ['tenant', 'counter_key'],
   instances: ['instance_id'],
   meta: ['name'],
@@ -390,6 +392,38 @@ function reader(store: MemoryStore): StoreReader {
     pauses: () => many('pauses', () => true),
     heldCapabilities: async () =>
       (await many('capabilities', (row) => row.state === 'held')).map(({ name }) => name).toSorted(),
+    lateResult: (id) => one('late_results', (row) => row.late_result_id === id),
+    waitingLateResults: async (id) =>
+      (await many('late_results', (row) => row.tool_call_id === id && row.state === 'waiting')).toSorted((a, b) =>
+        a.received_at < b.received_at ? -1 : 1,
+      ),
+    callsWithWaitingResults: async (limit, afterId) => {
+      const rows = await many('late_results', (row) => row.state === 'waiting');
+      const ids = rows.flatMap((row) => (row.tool_call_id === null ? [] : [row.tool_call_id])).toSorted();
+      return [...new Set(ids)].filter((id) => id > (afterId ?? '')).slice(0, limit);
+    },
+    unmatchedLateResults: (capability, reference, limit) =>
+      many(
+        'late_results',
+        (row) => row.state === 'unmatched' && row.capability === capability && row.reference === reference,
+        limit,
+      ),
+    matchableLateResults: (limit) =>
+      many(
+        'late_results',
+        (row) =>
+          row.state === 'unmatched' &&
+          store
+            .rows('tool_calls')
+            .filter((call) => call.capability === row.capability && call.external_request_id === row.reference)
+            .length === 1,
+        limit,
+      ),
+    callAnywhere: (id) => one('tool_calls', (row) => row.tool_call_id === id),
+    callOfKey: async (key) => (await one('late_keys', (row) => row.downstream_key === key))?.tool_call_id ?? null,
+    callsByReference: (capability, reference) =>
+      many('tool_calls', (row) => row.capability === capability && row.external_request_id === reference, 2),
+    contradictedCount: async () => (await many('tool_calls', (row) => row.contradicted === 1)).length,
     meta: async (name) => (await one('meta', (row) => row.name === name))?.value ?? null,
     counter: async () => 0,
     instances: () => many('instances', () => true),

@@ -156,6 +156,13 @@ export const HISTORIES: Readonly<Record<Situation, readonly (readonly DomainEven
   ],
   denied: [[...PROPOSED, { type: 'tool.call.denied', payload: { basis: 'policy', reasons: ['no_permit'] } }]],
   not_executed: [[...AUTHORIZED, { type: 'tool.call.not_executed', payload: { reason: 'authorization_expired' } }]],
+  not_executed_contested: [
+    [
+      ...AUTHORIZED,
+      { type: 'tool.call.not_executed', payload: { reason: 'contradicted' } },
+      { type: 'tool.call.contradiction_recorded', payload: { evidenceRefs: ['cb-2'], meaning: 'happened' } },
+    ],
+  ],
 };
 
 /** The states of one column, each folded from its history. */
@@ -213,6 +220,12 @@ const resolveFailed = (basis: 'callback' | 'reconciliation', evidenceRefs?: stri
 });
 const resolveHandoff = (more: Partial<EventPayload<'manual.handoff_resolved'>>): CallTrial => ({
   command: () => ({ kind: 'resolve_handoff', finding: finding(more) }),
+});
+const recordFinding = (more: Partial<EventPayload<'manual.handoff_resolved'>>): CallTrial => ({
+  command: () => {
+    const { resolvedBy: foundBy, ...found } = finding(more);
+    return { kind: 'record_finding', finding: { ...found, foundBy } };
+  },
 });
 const acknowledge = (sentAt: string | null, given: CallTrial['given'] & object): CallTrial => ({
   command: () => ({
@@ -289,6 +302,12 @@ export const TRIALS: Trials = {
     without_evidence: resolveFailed('callback', []),
   },
   hand_off: always({ kind: 'hand_off', handoff, opened }),
+  record_finding: {
+    with_evidence: recordFinding({}),
+    unknowable: recordFinding({ finding: 'unknowable', evidenceRefs: [] }),
+    without_evidence: recordFinding({ finding: 'happened', evidenceRefs: [] }),
+    of_another_handoff: recordFinding({ handoffId: 'hnd_2' }),
+  },
   resolve_handoff: {
     with_evidence: resolveHandoff({}),
     unknowable: resolveHandoff({ finding: 'unknowable', evidenceRefs: [] }),

@@ -55,6 +55,11 @@ export class RefundProvider {
     await this.ask('DELETE', '/_control/faults');
   }
 
+  /** Where callbacks go from now on; `{idempotencyKey}` is filled in. */
+  async callBackTo(url: string, secret: string): Promise<void> {
+    await this.ask('PUT', '/_control/callback', { url, secret });
+  }
+
   stop(): Promise<number | null> {
     return this.running.kill('SIGKILL');
   }

@@ -69,8 +69,10 @@ const status = z
 
 export const toolCallListQuery = z.strictObject({
   status: z
-    .union([status, z.literal('needs-reconciliation')])
-    .describe('`needs-reconciliation`: result_unknown, reconciling, and manual_handoff without a finding.')
+    .union([status, z.literal('needs-reconciliation'), z.literal('contradicted')])
+    .describe(
+      '`needs-reconciliation`: result_unknown, reconciling, and manual_handoff without a finding. `contradicted`: ended otherwise than later evidence says.',
+    )
     .optional(),
   runId: id.optional(),
   capability: z.string().min(1).max(64).optional(),
@@ -140,6 +142,9 @@ export const toolCallRepresentation = z
       .strictObject({ code: z.string(), effect: z.enum(['none', 'partial', 'full', 'unknown']), message: z.string() })
       .nullable(),
     mayHaveHappened: z.boolean(),
+    contradicted: z
+      .boolean()
+      .describe('Evidence that came later says otherwise than the end of the call: a person has to look.'),
     retryAllowed: z.boolean(),
     retryReasons: z.array(z.string()),
     reconciliation: z

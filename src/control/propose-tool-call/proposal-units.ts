@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { planDispatch } from '../../capabilities/dispatch-plan.js';
+import { takesLateEvidence } from '../../capabilities/manifest.js';
 import { downstreamKeyFor } from '../../domain/digests/digests.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import { requesters, type Caller } from '../../identity/caller.js';
@@ -165,6 +166,10 @@ export class ProposalUnits {
     }
     if (intent.capability.manifest.effect !== 'read_only' && judged.decision.outcome !== 'deny') {
       draft.write(openIntent(scope, call.state, judged.ordinal));
+    }
+    if (takesLateEvidence(intent.capability)) {
+      const row = { downstream_key: call.state.downstreamKey, tenant: caller.tenant, tool_call_id: call.toolCallId };
+      draft.write({ op: 'put', table: 'late_keys', row });
     }
     if (proposal.callId !== null && proposal.turnId !== null) {
       const row = {

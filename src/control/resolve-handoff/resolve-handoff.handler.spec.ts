@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { AGENT, Installation, OPERATOR } from '../../../test/builders/installation.js';
+import { AGENT, callerWith, Installation, OPERATOR, refundCapability } from '../../../test/builders/installation.js';
+import type { Changes } from '../../../test/contract/capabilities/manifest-examples.js';
 import type { Caller } from '../../identity/caller.js';
 import { ResolveHandoff, type FoundOut } from './resolve-handoff.command.js';
 import { ResolveHandoffHandler } from './resolve-handoff.handler.js';
 
-async function handedOff(): Promise<{ installation: Installation; id: string }> {
-  const installation = new Installation();
+async function handedOff(changes: Changes = {}): Promise<{ installation: Installation; id: string }> {
+  const installation = new Installation({ capabilities: [refundCapability(changes)] });
   const id = await installation.propose();
   await installation.record(
     id,
@@ -20,13 +21,13 @@ async function handedOff(): Promise<{ installation: Installation; id: string }> 
 }
 
 const resolve = (
-  { desk, commands }: Installation,
+  { desk, commands, gate }: Installation,
   id: string,
   more: Partial<FoundOut> = {},
   caller: Caller = OPERATOR,
 ): Promise<unknown> => {
   const found: FoundOut = { finding: 'happened', evidenceRefs: ['statement-9'], note: null, ...more };
-  return new ResolveHandoffHandler(desk, commands).execute(new ResolveHandoff(caller, id, found, null)).then(
+  return new ResolveHandoffHandler(desk, commands, gate).execute(new ResolveHandoff(caller, id, found, null)).then(
     () => 'accepted',
     (error: { code?: string }) => error.code ?? error,
   );
@@ -69,5 +70,27 @@ describe('a person’s finding about a call that nobody could settle', () => {
     expect(await resolve(installation, 'call_0')).toBe('tool_call_not_found');
     const open = await installation.propose({ arguments: { orderId: 'o-2', amountMinor: 1 } });
     expect(await resolve(installation, open)).toBe('handoff_not_open');
+  });
+});
+
+describe('a finding for which the definition asks for two people', () => {
+  const SECOND = callerWith({ actor: { sub: 'otto' }, roles: ['operator'], isAgent: false });
+
+  it('counts when another operator finds the same, with the evidence of both', async () => {
+    const { installation, id } = await handedOff({ resolvers: 2 });
+    expect(await resolve(installation, id)).toBe('accepted');
+    expect((await installation.call(id)).state).toMatchObject({ status: 'manual_handoff', resolution: null });
+    expect(installation.store.rows('open_intents')).toHaveLength(1);
+    const first = installation.store.events.at(-1);
+    expect(await resolve(installation, id)).toBe('second_person_required');
+    expect(await resolve(installation, id, { finding: 'not_happened' }, SECOND)).toBe('accepted');
+    expect((await installation.call(id)).state).toMatchObject({ resolution: null });
+    expect(await resolve(installation, id, { evidenceRefs: ['ticket-7'] }, SECOND)).toBe('accepted');
+    expect((await installation.call(id)).state).toMatchObject({ resolution: { finding: 'happened' } });
+    expect(installation.store.events.at(-1)?.payload).toMatchObject({
+      evidenceRefs: ['statement-9', 'ticket-7'],
+      confirms: first?.envelope.eventId,
+      resolvedBy: { sub: 'otto' },
+    });
   });
 });

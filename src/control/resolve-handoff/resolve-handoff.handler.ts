@@ -1,18 +1,25 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
+import type { CommittedEvent } from '../../domain/events/envelope.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
+import type { LoadedCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { CommandLog, type Acknowledged } from '../command-log.js';
 import { loadOwnCall, requireOperator } from '../own-call.js';
 import { ResolveHandoff } from './resolve-handoff.command.js';
 
-/** Records a person's finding about a handed-off call, with its evidence, and closes the intent. */
+/**
+ * Records a person's finding about a handed-off call, with its evidence, and closes the intent. Where
+ * the definition asks for two people, the first finding is recorded and the second, equal one closes it.
+ */
 @CommandHandler(ResolveHandoff)
 export class ResolveHandoffHandler implements ICommandHandler<ResolveHandoff> {
   constructor(
     private readonly desk: UnitDesk,
     private readonly log: CommandLog,
+    private readonly gate: CapabilityGate,
   ) {}
 
   async execute(command: ResolveHandoff): Promise<Acknowledged> {
@@ -39,17 +46,45 @@ export class ResolveHandoffHandler implements ICommandHandler<ResolveHandoff> {
         });
       }
       const draft = start({ correlationId: row.correlation_id, runId: row.run_id, sessionId: row.session_id });
-      new CallInUnit(draft, loaded).do({
-        kind: 'resolve_handoff',
-        finding: {
-          handoffId: state.handoffId,
-          finding,
-          evidenceRefs,
-          note,
-          resolvedBy: caller.actor as unknown as JsonObject,
-        },
-      });
+      const fact = { handoffId: state.handoffId, finding, evidenceRefs, note };
+      const by = caller.actor as unknown as JsonObject;
+      const needsTwo = (this.gate.get(state.capability)?.manifest.resolvers ?? 1) > 1;
+      const first = needsTwo ? await this.firstFinding(loaded, finding, caller.actor.sub) : null;
+      new CallInUnit(draft, loaded).do(
+        needsTwo && first === null
+          ? { kind: 'record_finding', finding: { ...fact, foundBy: by } }
+          : { kind: 'resolve_handoff', finding: { ...fact, ...confirmed(first, evidenceRefs), resolvedBy: by } },
+      );
       return draft;
     });
   }
+
+  /** What another person has found about the same handoff; the same person again is not a second one. */
+  private async firstFinding({ row, state }: LoadedCall, finding: string, sub: string): Promise<CommittedEvent | null> {
+    const events = await this.desk.read.streamEvents(row.tenant, { kind: 'call', id: row.tool_call_id });
+    const handoffId = state.status === 'manual_handoff' ? state.handoffId : null;
+    const equal = events.filter(
+      ({ envelope, payload }) =>
+        envelope.eventType === 'manual.finding_recorded' &&
+        payload['handoffId'] === handoffId &&
+        payload['finding'] === finding,
+    );
+    const other = equal.find(({ envelope }) => envelope.actor.sub !== sub);
+    if (other === undefined && equal.length > 0) {
+      throw new CountersignError('second_person_required', 'another operator has to find the same', {
+        toolCallId: row.tool_call_id,
+      });
+    }
+    return other ?? null;
+  }
+}
+
+/** Both people's evidence, and the event of the first. */
+function confirmed(
+  first: CommittedEvent | null,
+  evidenceRefs: readonly string[],
+): { readonly confirms?: string; readonly evidenceRefs: readonly string[] } {
+  if (first === null) return { evidenceRefs };
+  const earlier = first.payload['evidenceRefs'] as readonly string[];
+  return { confirms: first.envelope.eventId, evidenceRefs: [...new Set([...earlier, ...evidenceRefs])] };
 }

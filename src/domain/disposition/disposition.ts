@@ -39,6 +39,7 @@ export function dispositionOf(state: ToolCallState): Disposition {
 }
 
 function happenedIn(state: ToolCallState): Happened {
+  if (state.contradicted) return 'unknown';
   switch (state.status) {
     case 'proposed':
     case 'authorized':
@@ -99,6 +100,7 @@ function waitingForIn(state: ToolCallState): WaitingFor {
 }
 
 function situationWord(state: ToolCallState): string {
+  if (state.contradicted) return 'contradicted_by_evidence';
   switch (state.status) {
     case 'failed':
       if (state.knownEffect !== 'none') return `failed_with_${state.knownEffect}_effect`;
@@ -120,6 +122,9 @@ function situationWord(state: ToolCallState): string {
 }
 
 function guidanceFor(state: ToolCallState): string {
+  if (state.contradicted) {
+    return 'Evidence contradicts what is recorded about it, so it is not known whether it ran; do not call again; a person has to look.';
+  }
   switch (state.status) {
     case 'proposed':
       return 'It has not run and waits for the decision of people; do not propose it again, look at the state of this call.';
@@ -173,6 +178,8 @@ const NOT_EXECUTED_GUIDANCE: Readonly<Record<NotExecutedReason, string>> = {
   run_ended: 'It has not run because the run had ended; trying again in a new run is safe.',
   interrupted: 'It has not run because the work was interrupted; trying again is safe.',
   superseded: 'It has not run because another call took its place; trying again is safe, but look at that call first.',
+  contradicted:
+    'It has not run because evidence says that an earlier attempt ran; nothing is safe to send until a person has looked.',
   digest_mismatch:
     'It has not run because what was stored is not what was allowed; trying again is safe once that is cleared up.',
 };

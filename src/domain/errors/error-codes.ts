@@ -25,6 +25,10 @@ export const ERRORS = {
   // Who is calling
   unauthenticated: entry(401, 'Send a valid bearer token for this audience.'),
   not_authorized: entry(403, 'Use a token that has one of the roles this operation needs.'),
+  callback_unauthenticated: entry(
+    401,
+    'Sign the callback as Standard Webhooks say, with the secret agreed for the capability.',
+  ),
   approver_not_allowed: entry(403, 'Only a person in the approver group, other than the requester, may decide.'),
   approval_subject_mismatch: entry(403, 'This approval is bound to another person.'),
 
@@ -85,6 +89,11 @@ export const ERRORS = {
   retry_forbidden_result_unknown: entry(409, 'It is not known whether the effect happened; reconcile first.'),
   retry_not_allowed: entry(409, 'Only a call that is proven to have had no effect can be retried.'),
   handoff_not_open: entry(409, 'Only a call in manual_handoff without a finding can be resolved.'),
+  statement_not_supported: entry(409, 'Declare `statement` in the manifest of the capability first.'),
+  second_person_required: entry(
+    409,
+    'Ask another operator to look: the finding counts when two people found the same.',
+  ),
   evidence_required: entry(422, 'Name at least one evidence reference for the finding.'),
   already_paused: entry(409, 'The target is paused already.'),
   not_paused: entry(409, 'The target is not paused.'),

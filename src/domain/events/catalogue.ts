@@ -1,5 +1,6 @@
 import { APPROVAL_AND_COMMAND_EVENTS } from './approval-events.js';
 import { define, type EventDefinition, type StreamKind } from './event-definition.js';
+import { EVIDENCE_EVENTS } from './evidence-events.js';
 import { INSTALLATION_EVENTS } from './installation-events.js';
 import type { PayloadOf } from './payload-shape.js';
 
@@ -29,6 +30,7 @@ export const NOT_EXECUTED_REASONS = [
   'interrupted',
   'superseded',
   'digest_mismatch',
+  'contradicted',
 ] as const;
 export type NotExecutedReason = (typeof NOT_EXECUTED_REASONS)[number];
 
@@ -182,6 +184,8 @@ export const CATALOGUE = {
     callbackId: 'text',
     source: 'text',
     meaning: 'text',
+    /** The provider's reference, where the evidence told it. */
+    externalRequestId: 'text?',
     evidence: 'object?',
   }),
   'tool.call.callback_ignored': define('call', 1, ['capability-runtime'], { callbackId: 'text', reason: 'text' }),
@@ -222,15 +226,26 @@ export const CATALOGUE = {
     packet: 'object',
     assignee: 'text?',
   }),
+  /** One person's finding where the definition asks for two; nothing is resolved by it. */
+  'manual.finding_recorded': define('call', 1, ['control-plane'], {
+    handoffId: 'text',
+    finding: HANDOFF_FINDINGS,
+    evidenceRefs: 'list',
+    note: 'text?',
+    foundBy: 'object',
+  }),
   'manual.handoff_resolved': define('call', 1, ['control-plane'], {
     handoffId: 'text',
     finding: HANDOFF_FINDINGS,
     evidenceRefs: 'list',
     note: 'text?',
     resolvedBy: 'object',
+    /** The event of the first person's equal finding, where two were needed. */
+    confirms: 'text?',
   }),
 
   ...APPROVAL_AND_COMMAND_EVENTS,
+  ...EVIDENCE_EVENTS,
   ...INSTALLATION_EVENTS,
 } as const satisfies Record<string, EventDefinition>;
 

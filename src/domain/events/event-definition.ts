@@ -1,7 +1,16 @@
 import type { PayloadShape } from './payload-shape.js';
 
 /** Where an event lives. Streams are per aggregate; their versions are contiguous from 1. */
-export const STREAM_KINDS = ['run', 'call', 'approval', 'command', 'capability', 'policy', 'ledger'] as const;
+export const STREAM_KINDS = [
+  'run',
+  'call',
+  'approval',
+  'command',
+  'capability',
+  'policy',
+  'ledger',
+  'evidence',
+] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
 /** The part of the system that may state the fact. */

@@ -56,6 +56,8 @@ export function runOf({ runId, streamKind, streamId }: EventEnvelope): string | 
 
 /** Only a proposal holds arguments as they are: what an approver is shown was masked, and results were scrubbed. */
 function maskedPayload(type: EventType, payload: JsonObject): JsonObject {
+  // Whose redacted arguments an unmatched callback may repeat is not known, so nobody sees what it holds.
+  if (type === 'evidence.received') return { ...payload, evidence: null };
   if (type !== 'tool.call.proposed') return payload;
   const redacted = (payload['redacted'] ?? []) as readonly string[];
   return { ...payload, arguments: redactValue(payload['arguments'] as JsonObject, redacted) };

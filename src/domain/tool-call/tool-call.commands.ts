@@ -45,6 +45,7 @@ export type ToolCallCommand =
       readonly handoff: EventPayload<'tool.call.manual_handoff'>;
       readonly opened: EventPayload<'manual.handoff_opened'>;
     }
+  | { readonly kind: 'record_finding'; readonly finding: EventPayload<'manual.finding_recorded'> } // the first of two
   | { readonly kind: 'resolve_handoff'; readonly finding: EventPayload<'manual.handoff_resolved'> } // decision 29
   | { readonly kind: 'accept_retry'; readonly retry: EventPayload<'tool.call.retry_accepted'> } // E18
   | { readonly kind: 'record_callback'; readonly callback: EventPayload<'tool.call.callback_received'> }

@@ -3,8 +3,15 @@ import type { EventPayload } from '../events/catalogue.js';
 import { decided, mustHold } from '../events/decided.js';
 import { isBefore } from '../events/instant.js';
 import type { ToolCallCommand, ToolCallCommandOf } from './tool-call.commands.js';
-import { from, ON_THE_WIRE, outOfPlace, UNKNOWN, type CallEvent, type DecidedCall } from './tool-call.place.js';
-import { handOff, recordQuery, resolveFailed, resolveHandoff, resolveHappened } from './tool-call.resolve.js';
+import { from, ON_THE_WIRE, outOfPlace, type CallEvent, type DecidedCall } from './tool-call.place.js';
+import {
+  handOff,
+  recordFinding,
+  recordQuery,
+  resolveFailed,
+  resolveHandoff,
+  resolveHappened,
+} from './tool-call.resolve.js';
 import { acceptRetry, retryRefusal } from './tool-call.retry.js';
 import {
   acknowledgeCancellation,
@@ -15,9 +22,6 @@ import {
   requestCancellation,
 } from './tool-call.settle.js';
 import { TERMINAL_STATUSES, type ToolCallState } from './tool-call.state.js';
-
-/** Where a callback can say something: from the first byte on, and for ever after. */
-const ANSWERABLE = [...ON_THE_WIRE, ...UNKNOWN, ...TERMINAL_STATUSES];
 
 /**
  * What a command makes true of a tool call, in the order of decision 17, or why it is refused. The rules of
@@ -62,12 +66,14 @@ export function decideToolCall(state: ToolCallState | null, command: ToolCallCom
       return resolveFailed(state, command);
     case 'hand_off':
       return handOff(state, command);
+    case 'record_finding':
+      return recordFinding(state, command);
     case 'resolve_handoff':
       return resolveHandoff(state, command);
     case 'accept_retry':
       return acceptRetry(state, command);
     case 'record_callback':
-      return from(state, ANSWERABLE, { type: 'tool.call.callback_received', payload: command.callback });
+      return decided({ type: 'tool.call.callback_received', payload: command.callback });
     case 'ignore_callback':
       return decided({ type: 'tool.call.callback_ignored', payload: command.ignored });
     case 'record_contradiction':

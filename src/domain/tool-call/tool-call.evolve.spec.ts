@@ -26,6 +26,7 @@ const LIFE = {
   attempt: 1,
   cancellationRequested: false,
   externalRequestId: null,
+  contradicted: false,
 };
 const CARRYING = { nonce: 'nonce-1', fence: 3, owner: 'ins_1', ownerEpoch: 2, deadline: at('10:00:30') };
 
@@ -124,11 +125,28 @@ describe('folding a tool call', () => {
     expect(unknown.cancellationRequested).toBe(true);
   });
 
+  it('knows that evidence contradicts its end, and keeps the end', () => {
+    const event = {
+      type: 'tool.call.contradiction_recorded',
+      payload: { evidenceRefs: ['cb'], meaning: 'failed' },
+    } as const;
+    expect(evolveToolCall(callIn('completed'), event)).toEqual({ ...callIn('completed'), contradicted: true });
+  });
+
+  it('learns the reference of the tool from evidence, once', () => {
+    const told = (externalRequestId: string): DomainEvent => ({
+      type: 'tool.call.callback_received',
+      payload: { callbackId: 'cb', source: 's', meaning: 'pending', externalRequestId },
+    });
+    const learned = evolveToolCall(callIn('dispatched'), told('r-7'));
+    expect(learned).toEqual({ ...callIn('dispatched'), externalRequestId: 'r-7' });
+    expect(evolveToolCall(learned, told('r-8'))).toEqual(learned);
+  });
+
   it('is not moved by what is only recorded', () => {
     const recorded: DomainEvent[] = [
       { type: 'tool.call.callback_received', payload: { callbackId: 'cb', source: 's', meaning: 'happened' } },
       { type: 'tool.call.callback_ignored', payload: { callbackId: 'cb', reason: 'duplicate' } },
-      { type: 'tool.call.contradiction_recorded', payload: { evidenceRefs: ['cb'], meaning: 'failed' } },
     ];
     for (const event of recorded) expect(evolveToolCall(callIn('completed'), event)).toEqual(callIn('completed'));
   });

@@ -32,11 +32,14 @@ type LaterEvent = Exclude<EventIn<'call'>, { readonly type: 'tool.call.proposed'
 function evolve(state: ToolCallState, event: LaterEvent): ToolCallState {
   switch (event.type) {
     case 'policy.decided':
-    case 'tool.call.callback_received':
+    case 'manual.finding_recorded':
     case 'tool.call.callback_ignored':
-    case 'tool.call.contradiction_recorded':
     case 'reconciliation.resolved':
       return state;
+    case 'tool.call.callback_received':
+      return { ...state, externalRequestId: state.externalRequestId ?? referenceOf(event) };
+    case 'tool.call.contradiction_recorded':
+      return { ...state, contradicted: true };
     case 'capability.authorized': {
       const { basis, executeBy } = event.payload;
       return become(lifeOf(state), { status: 'authorized', basis, executeBy });
@@ -112,6 +115,7 @@ function newLife(proposal: EventPayload<'tool.call.proposed'>): ToolCallLife {
     attempt: 1,
     cancellationRequested: false,
     externalRequestId: null,
+    contradicted: false,
   };
 }
 
@@ -131,6 +135,7 @@ function lifeOf(state: ToolCallState, externalRequestId: string | null = null): 
     attempt: state.attempt,
     cancellationRequested: state.cancellationRequested,
     externalRequestId: externalRequestId ?? state.externalRequestId,
+    contradicted: state.contradicted,
   };
 }
 

@@ -69,11 +69,22 @@ export function handOff(state: ToolCallState, { handoff, opened }: ToolCallComma
 
 /** Decision 29: a person's finding, once. The execution stays `manual_handoff`; the finding is a field of its own. */
 export function resolveHandoff(state: ToolCallState, { finding }: ToolCallCommandOf<'resolve_handoff'>): DecidedCall {
+  return notOpenFor(state, finding) ?? decided({ type: 'manual.handoff_resolved', payload: finding });
+}
+
+/** What one person has found where another has to find the same: on record, and nothing more. */
+export function recordFinding(state: ToolCallState, { finding }: ToolCallCommandOf<'record_finding'>): DecidedCall {
+  return notOpenFor(state, finding) ?? decided({ type: 'manual.finding_recorded', payload: finding });
+}
+
+function notOpenFor(
+  state: ToolCallState,
+  finding: Pick<EventPayload<'manual.finding_recorded'>, 'handoffId' | 'finding' | 'evidenceRefs'>,
+): Refusal | null {
   if (state.status !== 'manual_handoff') return refuse('handoff_not_open', `The call is ${state.status}.`);
   if (state.resolution !== null) return refuse('handoff_not_open', `The finding is ${state.resolution.finding}.`);
   if (finding.handoffId !== state.handoffId) return refuse('handoff_not_open', 'This is not the handoff of the call.');
-  if (finding.finding !== 'unknowable' && finding.evidenceRefs.length === 0) {
-    return refuse('evidence_required', 'A finding about the effect needs evidence.');
-  }
-  return decided({ type: 'manual.handoff_resolved', payload: finding });
+  return finding.finding !== 'unknowable' && finding.evidenceRefs.length === 0
+    ? refuse('evidence_required', 'A finding about the effect needs evidence.')
+    : null;
 }

@@ -35,6 +35,9 @@ export function retryRefusal(state: ToolCallState): Refusal | null {
   if (isOneOf(state, UNKNOWN)) {
     return refuse('retry_forbidden_result_unknown', 'It is not known whether the effect happened.');
   }
+  if (state.contradicted) {
+    return refuse('retry_not_allowed', `The call is ${state.status}, and evidence says otherwise.`);
+  }
   if (!provenNoEffect(state)) {
     return refuse('retry_not_allowed', `The call is ${state.status}; nothing proves that it had no effect.`);
   }

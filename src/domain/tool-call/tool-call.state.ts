@@ -61,6 +61,8 @@ export interface ToolCallLife extends ToolCallIdentity {
   readonly cancellationRequested: boolean;
   /** The provider's reference, once anything has told it. */
   readonly externalRequestId: string | null;
+  /** Evidence says otherwise than the end of the call: no proof of no effect counts any more. */
+  readonly contradicted: boolean;
 }
 
 /** What is known of the carrying-out of the current attempt. */

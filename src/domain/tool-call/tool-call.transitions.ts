@@ -33,10 +33,11 @@ export const TOOL_CALL_EDGES: Readonly<Record<EventTypeIn<'call'>, Edges<ToolCal
   'reconciliation.resolved': stay('result_unknown', 'reconciling'),
   'tool.call.manual_handoff': to('manual_handoff', 'result_unknown', 'reconciling'),
   'manual.handoff_opened': stay('manual_handoff'),
+  'manual.finding_recorded': stay('manual_handoff'),
   'manual.handoff_resolved': stay('manual_handoff'),
   'tool.call.retry_accepted': to('proposed', 'failed', 'manual_handoff', 'not_executed'),
   'tool.call.callback_received': {
-    ...stay('dispatching', 'dispatched', 'accepted', 'result_unknown', 'reconciling'),
+    ...stay('proposed', 'authorized', 'dispatching', 'dispatched', 'accepted', 'result_unknown', 'reconciling'),
     ...stay('completed', 'failed', 'manual_handoff', 'denied', 'not_executed'),
   },
   'tool.call.callback_ignored': {
@@ -64,6 +65,7 @@ export const SITUATIONS = [
   'handoff_other_finding',
   'denied',
   'not_executed',
+  'not_executed_contested',
 ] as const;
 export type Situation = (typeof SITUATIONS)[number];
 
@@ -74,7 +76,9 @@ export function situationOf(state: ToolCallState | null): Situation {
       return retryRefusal(state) === null ? 'failed_retryable' : 'failed_for_good';
     case 'manual_handoff':
       if (state.resolution === null) return 'handoff_open';
-      return provenNoEffect(state) ? 'handoff_not_happened' : 'handoff_other_finding';
+      return provenNoEffect(state) && !state.contradicted ? 'handoff_not_happened' : 'handoff_other_finding';
+    case 'not_executed':
+      return state.contradicted ? 'not_executed_contested' : state.status;
     case 'proposed':
     case 'authorized':
     case 'dispatching':
@@ -84,7 +88,6 @@ export function situationOf(state: ToolCallState | null): Situation {
     case 'reconciling':
     case 'completed':
     case 'denied':
-    case 'not_executed':
       return state.status;
   }
 }
@@ -107,102 +110,108 @@ type Row = PerItem<typeof SITUATIONS, Answer>;
  * (command, situation) → allowed, or the code of the refusal. A command whose content matters has a row per kind of
  * content; the spec builds each of them. Columns: none · proposed authorized · dispatching dispatched accepted ·
  * result_unknown reconciling · completed · failed: retryable, for good · handoff: open, not_happened, other finding ·
- * denied · not_executed.
+ * denied · not_executed: plain, contested by evidence.
  */
 // prettier-ignore
 export const TOOL_CALL_ANSWERS = {
   propose: {
-    any:                        [yes,  dup, dup,  dup, dup, dup,  dup, dup,  dup,  dup, dup,  dup, dup, dup,  dup,  dup],
+    any:                        [yes,  dup, dup,  dup, dup, dup,  dup, dup,  dup,  dup, dup,  dup, dup, dup,  dup,  dup,  dup],
   },
   record_decision: {
-    propose:                    [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    vote:                       [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    dispatch:                   [abs,  not, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    retry:                      [abs,  yes, rna,  rna, rna, rna,  unk, unk,  rna,  yes, rna,  rna, yes, rna,  rna,  yes],
+    propose:                    [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    vote:                       [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    dispatch:                   [abs,  not, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    retry:                      [abs,  yes, rna,  rna, rna, rna,  unk, unk,  rna,  yes, rna,  rna, yes, rna,  rna,  yes,  rna],
   },
   authorize: {
-    any:                        [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   deny: {
-    by_policy:                  [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    by_people:                  [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    by_policy_at_dispatch:      [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    by_policy:                  [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    by_people:                  [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    by_policy_at_dispatch:      [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   close: {
-    any:                        [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   withdraw: {
-    any:                        [abs,  not, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  not, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   dispatch: {
-    in_time:                    [abs,  not, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    past_execute_by:            [abs,  not, exp,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    past_execute_before:        [abs,  not, exp,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    in_time:                    [abs,  not, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    past_execute_by:            [abs,  not, exp,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    past_execute_before:        [abs,  not, exp,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   record_sent: {
-    any:                        [abs,  not, not,  yes, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  not, not,  yes, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   record_acceptance: {
-    any:                        [abs,  not, not,  yes, yes, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  not, not,  yes, yes, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   complete: {
-    any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   fail: {
-    never_sent:                 [abs,  not, not,  yes, yes, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    rejected:                   [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    with_effect:                [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    by_callback:                [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    never_sent:                 [abs,  not, not,  yes, yes, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    rejected:                   [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    with_effect:                [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    by_callback:                [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   mark_unknown: {
-    any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   start_reconciliation: {
-    any:                        [abs,  not, not,  not, not, not,  yes, not,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  not, not,  not, not, not,  yes, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   record_query: {
-    any:                        [abs,  not, not,  not, not, not,  not, yes,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  not, not,  not, not, not,  not, yes,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   resolve_happened: {
-    by_callback:                [abs,  not, not,  not, not, not,  yes, yes,  end,  end, end,  end, end, end,  end,  end],
-    by_reconciliation:          [abs,  not, not,  not, not, not,  not, yes,  end,  end, end,  end, end, end,  end,  end],
-    without_evidence:           [abs,  not, not,  not, not, not,  evi, evi,  end,  end, end,  end, end, end,  end,  end],
+    by_callback:                [abs,  not, not,  not, not, not,  yes, yes,  end,  end, end,  end, end, end,  end,  end,  end],
+    by_reconciliation:          [abs,  not, not,  not, not, not,  not, yes,  end,  end, end,  end, end, end,  end,  end,  end],
+    without_evidence:           [abs,  not, not,  not, not, not,  evi, evi,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   resolve_failed: {
-    by_callback:                [abs,  not, not,  not, not, not,  yes, yes,  end,  end, end,  end, end, end,  end,  end],
-    by_reconciliation:          [abs,  not, not,  not, not, not,  not, yes,  end,  end, end,  end, end, end,  end,  end],
-    without_evidence:           [abs,  not, not,  not, not, not,  evi, evi,  end,  end, end,  end, end, end,  end,  end],
+    by_callback:                [abs,  not, not,  not, not, not,  yes, yes,  end,  end, end,  end, end, end,  end,  end,  end],
+    by_reconciliation:          [abs,  not, not,  not, not, not,  not, yes,  end,  end, end,  end, end, end,  end,  end,  end],
+    without_evidence:           [abs,  not, not,  not, not, not,  evi, evi,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   hand_off: {
-    any:                        [abs,  not, not,  not, not, not,  yes, yes,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  not, not,  not, not, not,  yes, yes,  end,  end, end,  end, end, end,  end,  end,  end],
+  },
+  record_finding: {
+    with_evidence:              [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  yes, hno, hno,  hno,  hno,  hno],
+    unknowable:                 [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  yes, hno, hno,  hno,  hno,  hno],
+    without_evidence:           [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  evi, hno, hno,  hno,  hno,  hno],
+    of_another_handoff:         [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  hno, hno, hno,  hno,  hno,  hno],
   },
   resolve_handoff: {
-    with_evidence:              [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  yes, hno, hno,  hno,  hno],
-    unknowable:                 [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  yes, hno, hno,  hno,  hno],
-    without_evidence:           [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  evi, hno, hno,  hno,  hno],
-    of_another_handoff:         [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  hno, hno, hno,  hno,  hno],
+    with_evidence:              [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  yes, hno, hno,  hno,  hno,  hno],
+    unknowable:                 [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  yes, hno, hno,  hno,  hno,  hno],
+    without_evidence:           [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  evi, hno, hno,  hno,  hno,  hno],
+    of_another_handoff:         [abs,  hno, hno,  hno, hno, hno,  hno, hno,  hno,  hno, hno,  hno, hno, hno,  hno,  hno,  hno],
   },
   accept_retry: {
-    any:                        [abs,  rna, rna,  rna, rna, rna,  unk, unk,  rna,  yes, rna,  rna, yes, rna,  rna,  yes],
+    any:                        [abs,  rna, rna,  rna, rna, rna,  unk, unk,  rna,  yes, rna,  rna, yes, rna,  rna,  yes,  rna],
   },
   record_callback: {
-    any:                        [abs,  not, not,  yes, yes, yes,  yes, yes,  yes,  yes, yes,  yes, yes, yes,  yes,  yes],
+    any:                        [abs,  yes, yes,  yes, yes, yes,  yes, yes,  yes,  yes, yes,  yes, yes, yes,  yes,  yes,  yes],
   },
   ignore_callback: {
-    any:                        [abs,  yes, yes,  yes, yes, yes,  yes, yes,  yes,  yes, yes,  yes, yes, yes,  yes,  yes],
+    any:                        [abs,  yes, yes,  yes, yes, yes,  yes, yes,  yes,  yes, yes,  yes, yes, yes,  yes,  yes,  yes],
   },
   record_contradiction: {
-    any:                        [abs,  not, not,  not, not, not,  not, not,  yes,  yes, yes,  yes, yes, yes,  yes,  yes],
+    any:                        [abs,  not, not,  not, not, not,  not, not,  yes,  yes, yes,  yes, yes, yes,  yes,  yes,  yes],
   },
   request_cancellation: {
-    any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   acknowledge_cancellation: {
-    asked_and_sent:             [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    asked_but_not_known_sent:   [abs,  not, not,  not, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end],
-    never_asked:                [abs,  not, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    asked_and_sent:             [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    asked_but_not_known_sent:   [abs,  not, not,  not, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    never_asked:                [abs,  not, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   record_irreversible: {
-    any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end],
+    any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
 } as const satisfies Readonly<Record<ToolCallCommandKind, Readonly<Record<string, Row>>>>;

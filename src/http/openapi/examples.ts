@@ -2,6 +2,7 @@ import type { ApprovalRepresentation, DecisionBody } from '../../client/contract
 import type { AcceptedCommand, CommandRepresentation, ControlBody } from '../../client/contract/control.js';
 import type { EventRepresentation } from '../../client/contract/events.js';
 import type { DeadLetterReplayBody, SinkReplayBody } from '../../client/contract/outbox.js';
+import type { StatementBody } from '../../client/contract/late-evidence.js';
 import type { Problem } from '../../client/contract/problem.js';
 import type { ProposeToolCallBody, ResolutionBody, ToolCallRepresentation } from '../../client/contract/tool-calls.js';
 
@@ -54,6 +55,7 @@ const call: ToolCallRepresentation = {
   resultRef: null,
   error: null,
   mayHaveHappened: false,
+  contradicted: false,
   retryAllowed: false,
   retryReasons: [],
   reconciliation: null,
@@ -67,6 +69,12 @@ const call: ToolCallRepresentation = {
 };
 
 const resolution: ResolutionBody = { finding: 'happened', evidenceRefs: ['statement 2031-01, line 12'] };
+
+const statement: StatementBody = {
+  statementId: '2031-01-01',
+  capability: 'refund.create',
+  lines: [{ lineId: '17', finding: 'happened', reference: 're_9', effect: { bookedOn: '2031-01-01' } }],
+};
 
 const approval: ApprovalRepresentation = {
   approvalId: APPROVAL,
@@ -174,6 +182,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   ProposeToolCall: [proposal],
   ToolCall: [call],
   Resolution: [resolution],
+  Statement: [statement],
   Approval: [approval],
   ApprovalDecision: [decision],
   ControlCommand: commands,

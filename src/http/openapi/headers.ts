@@ -71,6 +71,27 @@ export const LAST_EVENT_ID = {
   example: '41',
 } as const satisfies RequestHeader;
 
+export const WEBHOOK_ID = {
+  name: 'Webhook-Id',
+  means: "The sender's id of the callback: sent again, it is a duplicate.",
+  schema: z.string().regex(/^[\x21-\x7e]{1,255}$/),
+  example: 'msg_2031_01_01_17',
+} as const satisfies RequestHeader;
+
+export const WEBHOOK_TIMESTAMP = {
+  name: 'Webhook-Timestamp',
+  means: 'Seconds since 1970 when it was signed.',
+  schema: z.string().regex(/^\d{1,12}$/),
+  example: '1925028000',
+} as const satisfies RequestHeader;
+
+export const WEBHOOK_SIGNATURE = {
+  name: 'Webhook-Signature',
+  means: '`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several are separated by spaces.',
+  schema: z.string(),
+  example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+} as const satisfies RequestHeader;
+
 export const ETAG = {
   name: 'ETag',
   means: 'Version of the approval, for `If-Match`.',

@@ -11,6 +11,7 @@ const IN_PATH: Readonly<Record<string, { readonly means: string; readonly schema
   runId: { means: 'Id of a run.', schema: id },
   commandId: { means: 'Id of a command: the one its issuer gave, or was given.', schema: commandId.unwrap() },
   name: { means: 'Name of a sink of the settings.', schema: sinkName },
+  capability: { means: 'Name of a capability.', schema: z.string().min(1).max(64) },
   file: { means: 'A file of the browser.', schema: z.string() },
 };
 

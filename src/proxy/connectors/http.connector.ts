@@ -12,7 +12,7 @@ import type { OutboundResult } from '../../egress/outbound-request.js';
 import { Credentials } from '../../secrets/credentials.js';
 import type { Scrubber } from '../core/scrub.js';
 import { classifyHttp, type HttpRules, type Observation } from '../core/classify-http.js';
-import { readFinding, type Finding } from '../core/probe-finding.js';
+import { readFinding, readReplay, type Finding } from '../core/probe-finding.js';
 
 /** What varies between two uses of a request template. */
 export interface Use {
@@ -74,7 +74,8 @@ export class HttpConnector {
 
   /** Sends the read-only look-up of the manifest's probe and reads what it says about the effect. */
   async lookUp(capability: Capability, probe: Probe, use: Use): Promise<LookedUp> {
-    const result = await this.send(capability, probe.request, use, PROBE_BYTES_MAX);
+    const credential = probe.credential ?? capability.manifest.connector.credential;
+    const result = await this.send(capability, probe.request, use, PROBE_BYTES_MAX, credential);
     const evidence = evidenceOf(result);
     if (result.kind !== 'response') return { finding: { finding: 'unclear' }, reached: false, evidence };
     const body = result.bodyTruncated ? undefined : this.parse(result.body, PROBE_BYTES_MAX);
@@ -83,14 +84,21 @@ export class HttpConnector {
     return { finding, reached: true, evidence };
   }
 
+  /** Sends the identical request again, under the tool's idempotency contract, to hear what became of the first. */
+  async replay(capability: Capability, use: Use): Promise<LookedUp> {
+    const { observation, evidence } = await this.carryOut(capability, use);
+    const reached = observation.class !== 'not_sent' && 'status' in observation;
+    return { finding: readReplay(observation), reached, evidence: { ...evidence, replayed: true } };
+  }
+
   private send(
     capability: Capability,
     template: RequestTemplate,
     use: Use,
     responseBytesMax: number,
+    credential = capability.manifest.connector.credential,
   ): Promise<OutboundResult> {
-    const { connector } = capability.manifest;
-    const { credential, allowAddresses } = connector;
+    const { allowAddresses } = capability.manifest.connector;
     const rendered = renderRequest(capability, template, use);
     return this.http.send({
       method: rendered.method,

@@ -36,7 +36,24 @@ describe('the end of an attempt that is recorded late', () => {
 
   it.each(['result_unknown', 'reconciling'] as const)('proves nothing where it proves nothing, about %s', (status) => {
     expect(lateCommand(callIn(status), UNKNOWN)).toBeNull();
-    expect(lateCommand(callIn(status), ACCEPT)).toBeNull();
+  });
+
+  it.each(['result_unknown', 'reconciling', 'handoff_open'] as const)(
+    'brings the reference of a tool that has accepted it, although the call is %s by now',
+    (situation) => {
+      expect(lateCommand(callIn(situation), ACCEPT)).toMatchObject({
+        kind: 'record_callback',
+        callback: { source: 'attempt', meaning: 'pending', externalRequestId: 'job-1' },
+      });
+    },
+  );
+
+  it('is evidence for the people who are finding out', () => {
+    expect(lateCommand(callIn('handoff_open'), COMPLETE)).toMatchObject({
+      kind: 'record_callback',
+      callback: { meaning: 'happened', externalRequestId: 'r-1', evidence: { effect: { refundId: 'r-1' } } },
+    });
+    expect(lateCommand(callIn('handoff_open'), FAIL)).toMatchObject({ callback: { meaning: 'failed' } });
   });
 
   it('says failed, not absent, where some of the effect is there', () => {
@@ -47,10 +64,9 @@ describe('the end of an attempt that is recorded late', () => {
   it.each([
     ['completed', FAIL],
     ['failed_retryable', COMPLETE],
-    ['handoff_open', COMPLETE],
-    ['handoff_not_happened', FAIL],
+    ['handoff_not_happened', COMPLETE],
     ['denied', COMPLETE],
-    ['not_executed', FAIL],
+    ['not_executed', COMPLETE],
   ] as const)('contradicts a call that ended otherwise: %s', (situation, command) => {
     expect(lateCommand(callIn(situation), command)).toMatchObject({ kind: 'record_contradiction' });
   });
@@ -59,14 +75,16 @@ describe('the end of an attempt that is recorded late', () => {
     ['completed', COMPLETE],
     ['failed_retryable', FAIL],
     ['completed', UNKNOWN],
-    ['handoff_open', ACCEPT],
+    ['completed', ACCEPT],
+    ['not_executed', FAIL],
   ] as const)('adds nothing to a call that is %s already', (situation, command) => {
     expect(lateCommand(callIn(situation), command)).toBeNull();
   });
 
   it('never moves a call out of an end, and is never refused once the attempt has left', () => {
     const sent: readonly Situation[] = SITUATIONS.filter(
-      (situation) => !['none', 'proposed', 'authorized', 'denied', 'not_executed'].includes(situation),
+      (situation) =>
+        !['none', 'proposed', 'authorized', 'denied', 'not_executed', 'not_executed_contested'].includes(situation),
     );
     const refused = sent.flatMap((situation) =>
       callsIn(situation).flatMap((state) =>

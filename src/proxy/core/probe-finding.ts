@@ -1,5 +1,6 @@
 import { valueAt } from '../../domain/json/json-pointer.js';
 import type { JsonValue } from '../../domain/json/json-value.js';
+import type { Observation } from './classify-http.js';
 
 /** How to read the answer of a look-up; the manifest's probe has this shape. */
 export interface ProbeReading {
@@ -49,4 +50,21 @@ function readEffect(effect: JsonValue, reading: ProbeReading): Finding {
 function referenceOf(effect: JsonValue, pointer: string | null): string | null {
   const value = pointer === null ? undefined : valueAt(effect, pointer);
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+}
+
+/**
+ * What a repetition of the identical request says. A tool that remembers the key answers what it answered the first time;
+ * a refusal may be about the repetition alone, so it proves nothing.
+ */
+export function readReplay(observation: Observation): Finding {
+  switch (observation.class) {
+    case 'completed':
+      return { finding: 'happened', effect: observation.output, reference: null };
+    case 'accepted':
+      return { finding: 'pending', reference: observation.externalRequestId };
+    case 'rejected':
+    case 'not_sent':
+    case 'unknown':
+      return { finding: 'unclear' };
+  }
 }

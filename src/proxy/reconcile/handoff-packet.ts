@@ -13,6 +13,7 @@ export async function handoffPacket(read: StoreReader, call: LoadedCall): Promis
   const { row, state } = call;
   const events = await read.streamEvents(row.tenant, { kind: 'call', id: row.tool_call_id });
   const queries = events.filter((event) => event.envelope.eventType === 'reconciliation.attempted');
+  const told = events.filter((event) => event.envelope.eventType === 'tool.call.callback_received');
   return {
     toolCallId: row.tool_call_id,
     runId: row.run_id,
@@ -35,6 +36,12 @@ export async function handoffPacket(read: StoreReader, call: LoadedCall): Promis
       n: payload['n'] ?? null,
       result: payload['result'] ?? null,
       evidence: payload['evidence'] ?? null,
+    })),
+    evidence: told.map(({ envelope, payload }) => ({
+      eventId: envelope.eventId,
+      callbackId: payload['callbackId'] ?? null,
+      source: payload['source'] ?? null,
+      meaning: payload['meaning'] ?? null,
     })),
     questions: [
       `Does the tool know a request with the key ${state.downstreamKey}?`,

@@ -4,6 +4,7 @@ import type { Changes } from '../../../test/contract/capabilities/manifest-examp
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { HttpConnector, LookedUp, Use } from '../connectors/http.connector.js';
 import type { Finding } from '../core/probe-finding.js';
+import { Inquiry } from './inquiry.js';
 import { Reconciliation } from './reconciliation.js';
 
 const MANIFEST: Changes = {
@@ -31,7 +32,8 @@ class Bench {
         return { finding: this.finding, reached: this.reached, evidence: { status: 200 } };
       },
     };
-    this.reconciliation = new Reconciliation(desk, gate, judge, connector as unknown as HttpConnector, recorder);
+    const inquiry = new Inquiry(desk, gate, judge, connector as unknown as HttpConnector);
+    this.reconciliation = new Reconciliation(desk, gate, inquiry, recorder);
   }
 
   async unknown(): Promise<this> {

@@ -1,26 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
-import type { Capability, Probe } from '../../capabilities/manifest.js';
+import type { Capability } from '../../capabilities/manifest.js';
 import { jsonDigest } from '../../domain/digests/digests.js';
 import type { EventPayload } from '../../domain/events/catalogue.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
-import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
-import { RecordTampered } from '../../policy/case-file.js';
-import { Judge } from '../../policy/judge.js';
+import { isTerminal, type ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
+import { GuardFailed } from '../../storage/unit.js';
 import { loadCall, type LoadedCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
-import { HttpConnector, type LookedUp } from '../connectors/http.connector.js';
+import type { LookedUp } from '../connectors/http.connector.js';
 import { backoffMs } from '../core/backoff.js';
+import { contradicts } from '../core/late-evidence.js';
 import type { Finding } from '../core/probe-finding.js';
+import { nextAtMs, planFor, type Plan } from '../core/reconciliation-plan.js';
 import { CallRecorder } from '../executor/call-recorder.js';
 import { handoffPacket } from './handoff-packet.js';
+import { Inquiry, type Reconciling } from './inquiry.js';
 
 type Unknown = LoadedCall & { readonly state: ToolCallIn<'result_unknown' | 'reconciling'> };
-type Reconciling = LoadedCall & { readonly state: ToolCallIn<'reconciling'> };
-
-const LOOK_UP_TIMEOUT_MS = 10_000;
 
 /**
  * Finds out what became of a call, with read-only requests alone. There is no way from here back to sending: evidence
@@ -31,66 +30,92 @@ export class Reconciliation {
   constructor(
     private readonly desk: UnitDesk,
     private readonly gate: CapabilityGate,
-    private readonly judge: Judge,
-    private readonly connector: HttpConnector,
+    private readonly inquiry: Inquiry,
     private readonly recorder: CallRecorder,
   ) {}
 
-  /** One step: start, look once, settle, or hand off. @throws GuardFailed when somebody else moved the call. */
+  /** One step: start, look once, settle, wait, or hand off. @throws GuardFailed when somebody else moved the call. */
   async step(tenant: string, toolCallId: string): Promise<void> {
     const call = await loadCall(this.desk.read, tenant, toolCallId);
     if (call === null || !isUnknown(call)) return;
     const capability = this.gate.bound(call.state);
-    const probe = capability?.manifest.probe ?? null;
-    const cannotAsk = probe?.strategy === 'query_by_external_id' && call.state.externalRequestId === null;
-    if (capability === undefined || probe === null || cannotAsk || capability.manifest.onAmbiguous === 'handoff') {
-      return this.handOff(call, 'no_query_possible');
-    }
-    await this.look(await this.started(call, probe), capability, probe);
+    const plan = capability === undefined ? null : this.planFor(call, capability);
+    if (capability === undefined || plan === null) return this.handOff(call, 'no_query_possible');
+    await this.look(await this.started(call, plan), capability, plan);
   }
 
-  private async started(call: Unknown, probe: Probe): Promise<Reconciling> {
+  private planFor({ state }: Unknown, { manifest }: Capability): Plan | null {
+    const means = {
+      onAmbiguous: manifest.onAmbiguous,
+      quiesceMs: manifest.quiesceMs,
+      probe: manifest.probe,
+      replayAsProbe: manifest.idempotency.replayAsProbe,
+      callbackBudgetMs: manifest.callback?.budgetMs ?? null,
+      statementBudgetMs: manifest.statement?.budgetMs ?? null,
+    };
+    const { externalRequestId, deadline } = state;
+    return planFor(means, { externalRequestId, deadline, nowMs: this.desk.clock.now() });
+  }
+
+  private async started(call: Unknown, plan: Plan): Promise<Reconciling> {
     if (isReconciling(call)) return call;
-    const deadline = new Date(this.desk.clock.now() + probe.budgetMs).toISOString();
-    const start = { strategy: probe.strategy, deadline };
-    return (await this.recorder.record(call, { kind: 'start_reconciliation', start })) as Reconciling;
+    const deadline = new Date(plan.deadlineMs).toISOString();
+    const recording = plan.asks === 'none' ? { nextAt: deadline } : {};
+    const start = { strategy: plan.strategy, deadline };
+    return (await this.recorder.record(call, { kind: 'start_reconciliation', start }, recording)) as Reconciling;
   }
 
-  private async look(call: Reconciling, capability: Capability, probe: Probe): Promise<void> {
+  private async look(call: Reconciling, capability: Capability, plan: Plan): Promise<void> {
     const { state } = call;
-    if (state.queries >= probe.attemptsMax) return this.handOff(call, 'attempts_exhausted');
     const askedAt = this.desk.now();
-    if (askedAt >= state.reconciliationDeadline) return this.handOff(call, 'deadline_passed');
-    const looked = await this.ask(call, capability, probe);
+    const isOver = askedAt >= state.reconciliationDeadline;
+    const mayAsk = plan.asks !== 'none' && state.queries < plan.attemptsMax;
+    if (!mayAsk && plan.asks !== 'none' && !plan.waits) return this.handOff(call, 'attempts_exhausted');
+    if (isOver) return this.handOff(call, 'deadline_passed');
+    if (!mayAsk) return; // evidence may still come by itself, and the deadline is when somebody looks again
+    const looked = await this.inquiry.ask(call, capability, plan.asks === 'replay');
     if (looked === null) return this.handOff(call, 'no_query_possible');
     const evidence = { finding: looked.finding.finding, askedAt, ...looked.evidence };
-    const proof = proofIn(looked.finding, evidence, absenceProves(state, capability, probe, askedAt));
-    if (proof === null) return this.askAgain(call, looked, evidence);
-    await this.recorder.record(call, proof);
+    const quietAtMs = quietFrom(state, capability);
+    const proof = proofIn(looked.finding, evidence, quietAtMs !== null && Date.parse(askedAt) >= quietAtMs);
+    if (proof === null) return this.askAgain(call, looked, evidence, { ...plan, quietAtMs });
+    await this.recorder.record(call, proof).catch((error: unknown) => this.compare(call, looked.finding, error));
   }
 
-  /** Null when the look-up cannot be made because the record of the call cannot be trusted. */
-  private async ask(call: Reconciling, capability: Capability, probe: Probe): Promise<LookedUp | null> {
-    try {
-      const { args, masked } = await this.judge.open(call);
-      return await this.connector.lookUp(capability, probe, {
-        args,
-        masked,
-        downstreamKey: call.state.downstreamKey,
-        externalRequestId: call.state.externalRequestId,
-        deadline: this.desk.clock.monotonic() + LOOK_UP_TIMEOUT_MS,
-      });
-    } catch (error) {
-      if (error instanceof RecordTampered) return null;
-      throw error;
-    }
-  }
-
-  private async askAgain(call: Reconciling, { finding, reached }: LookedUp, evidence: JsonObject): Promise<void> {
-    const n = call.state.queries + 1;
+  private async askAgain(
+    call: Reconciling,
+    { finding, reached }: LookedUp,
+    evidence: JsonObject,
+    { attemptsMax, waits, quietAtMs }: Plan & { readonly quietAtMs: number | null },
+  ): Promise<void> {
+    const made = call.state.queries + 1;
     const result = !reached ? 'unreachable' : finding.finding === 'absent' ? 'absent_too_early' : 'inconclusive';
-    const nextAt = new Date(this.desk.clock.now() + backoffMs(call.row.tool_call_id, n)).toISOString();
-    await this.recorder.record(call, { kind: 'record_query', query: { n, result, nextAt, evidence } }, { nextAt });
+    const nextMs = nextAtMs({
+      nowMs: this.desk.clock.now(),
+      backoffMs: backoffMs(call.row.tool_call_id, made),
+      made,
+      attemptsMax,
+      deadlineMs: Date.parse(call.state.reconciliationDeadline),
+      quietAtMs,
+      waits,
+    });
+    const nextAt = new Date(nextMs).toISOString();
+    await this.recorder.record(
+      call,
+      { kind: 'record_query', query: { n: made, result, nextAt, evidence } },
+      { nextAt },
+    );
+  }
+
+  /** Somebody else settled the call while it was looked up: what was found and says otherwise is put beside it. */
+  private async compare(call: LoadedCall, { finding }: Finding, error: unknown): Promise<void> {
+    const current = await loadCall(this.desk.read, call.row.tenant, call.row.tool_call_id);
+    if (!(error instanceof GuardFailed) || current === null || !isTerminal(current.state.status)) throw error;
+    const says = finding === 'happened' ? 'happened' : 'failed';
+    if (current.state.attempt !== call.state.attempt || !contradicts(current.state, says)) return;
+    const meaning = `a look-up says ${finding}, the record says ${current.state.status}`;
+    const contradiction = { evidenceRefs: [`look-up ${this.desk.now()}`], meaning };
+    await this.recorder.record(current, { kind: 'record_contradiction', contradiction });
   }
 
   private async handOff(call: LoadedCall, reason: EventPayload<'tool.call.manual_handoff'>['reason']): Promise<void> {
@@ -136,17 +161,13 @@ function didNotHappen(verdict: 'failed' | 'not_happened', code: string, evidence
 }
 
 /**
- * Not finding the effect proves something only when the manifest says so, and only when it was asked after everything on
- * the wire must have arrived and the tool has had time to show it.
+ * Milliseconds since 1970 from which not finding the effect proves something, or null: only where the manifest says so,
+ * and only after everything on the wire must have arrived and the tool has had time to show it.
  */
-function absenceProves(
-  state: ToolCallIn<'reconciling'>,
-  { manifest }: Capability,
-  probe: Probe,
-  askedAt: string,
-): boolean {
-  const quietAtMs = Date.parse(state.deadline) + manifest.quiesceMs + probe.visibilityDelayMs;
-  return probe.absenceIsProof && Date.parse(askedAt) >= quietAtMs;
+function quietFrom(state: ToolCallIn<'reconciling'>, { manifest }: Capability): number | null {
+  const { probe, quiesceMs } = manifest;
+  if (probe?.absenceIsProof !== true) return null;
+  return Date.parse(state.deadline) + quiesceMs + probe.visibilityDelayMs;
 }
 
 const isReconciling = (call: LoadedCall): call is Reconciling => call.state.status === 'reconciling';

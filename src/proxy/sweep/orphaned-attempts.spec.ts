@@ -17,7 +17,7 @@ class Bench {
     this.installation = new Installation({ capabilities: [capability] });
     const { desk, recorder, log } = this.installation;
     const executor = { isCarrying: (id: string) => this.carrying.has(id) };
-    this.sweep = new OrphanedAttempts(desk, executor as unknown as Executor, recorder, log);
+    this.sweep = new OrphanedAttempts(desk, executor as unknown as Executor, recorder, log, this.installation.gate);
   }
 
   propose(): Promise<string> {

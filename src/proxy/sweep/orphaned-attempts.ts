@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
@@ -22,6 +23,7 @@ export class OrphanedAttempts {
     private readonly executor: Executor,
     private readonly recorder: CallRecorder,
     private readonly logger: Logger,
+    private readonly gate: CapabilityGate,
   ) {}
 
   async tick(): Promise<void> {
@@ -62,9 +64,17 @@ export class OrphanedAttempts {
 
   private orphanedBy({ state }: LoadedCall): 'owner_lost' | 'deadline_passed' | null {
     if (!('ownerEpoch' in state)) return null;
-    const pastDeadline = this.desk.now() >= state.deadline;
+    const patienceMs = state.status === 'accepted' ? this.patienceFor(state) : 0;
+    const pastDeadline = this.desk.clock.now() >= Date.parse(state.deadline) + patienceMs;
     // What the tool has accepted is the tool's to finish: a new owner may wait for it as well as the old one.
     if (state.status !== 'accepted' && state.ownerEpoch < this.desk.instance.epoch) return 'owner_lost';
     return pastDeadline ? 'deadline_passed' : null;
+  }
+
+  /** Milliseconds beyond the attempt's deadline for which what the tool has accepted is waited for. */
+  private patienceFor(state: LoadedCall['state']): number {
+    const manifest = this.gate.bound(state)?.manifest;
+    if (manifest?.lateResult !== 'callback' || manifest.callback === null) return 0;
+    return manifest.quiesceMs + manifest.callback.budgetMs;
   }
 }

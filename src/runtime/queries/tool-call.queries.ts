@@ -21,6 +21,7 @@ export interface ToolCallFilter {
   readonly statuses: readonly ToolCallStatus[] | null;
   /** Leaves out handoffs that have a finding. */
   readonly unresolvedOnly: boolean;
+  readonly contradictedOnly?: boolean;
   readonly runId: string | null;
   readonly capability: string | null;
   readonly principal: string | null;

@@ -57,6 +57,7 @@ export class ListToolCallsHandler implements IQueryHandler<ListToolCalls> {
       limit: filter.limit,
       cursor: filter.cursor,
       unresolvedOnly: filter.unresolvedOnly,
+      ...(filter.contradictedOnly === true ? { contradictedOnly: true } : {}),
       ...(filter.statuses === null ? {} : { statuses: filter.statuses }),
       ...(filter.runId === null ? {} : { runId: filter.runId }),
       ...(filter.capability === null ? {} : { capability: filter.capability }),

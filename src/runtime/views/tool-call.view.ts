@@ -31,6 +31,7 @@ export interface ToolCallView {
   readonly resultRef: string | null;
   readonly error: { readonly code: string; readonly effect: KnownEffect | 'unknown'; readonly message: string } | null;
   readonly mayHaveHappened: boolean;
+  readonly contradicted: boolean;
   readonly retryAllowed: boolean;
   readonly retryReasons: readonly string[];
   readonly reconciliation: ReconciliationView | null;
@@ -100,6 +101,7 @@ export class ToolCallViews {
       ...resultOf(state.status, settled),
       error: errorOf(state.status, settled),
       mayHaveHappened: disposition.mayHaveHappened,
+      contradicted: state.contradicted,
       retryAllowed: disposition.retryAllowed,
       retryReasons: disposition.retryReasons,
       reconciliation: reconciliationOf(call),

@@ -22,6 +22,8 @@ export interface ToolCallListQuery extends ListQuery {
   readonly statuses?: readonly ToolCallStatus[];
   /** True leaves out handoffs that have a finding. */
   readonly unresolvedOnly?: boolean;
+  /** True leaves only calls whose end evidence contradicts. */
+  readonly contradictedOnly?: boolean;
   readonly runId?: string;
   /** The capability's name. */
   readonly capability?: string;

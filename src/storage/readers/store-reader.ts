@@ -18,7 +18,8 @@ export interface StoreReader
     CensusReader,
     InstallationReader,
     SinkReader,
-    EventReader {}
+    EventReader,
+    LateResultReader {}
 
 export interface ToolCallReader {
   toolCall(tenant: string, toolCallId: string): Promise<TableRow<'tool_calls'> | null>;
@@ -169,4 +170,29 @@ export interface EventReader {
    * events mean that the end was reached.
    */
   eventsAfter(position: number, limit: number, tenant: string | null): Promise<readonly CommittedEvent[]>;
+}
+
+/** Evidence from outside. It is not known whose it is before its call is, so these go over all tenants. */
+export interface LateResultReader {
+  lateResult(lateResultId: string): Promise<TableRow<'late_results'> | null>;
+  /** Evidence about a call that is not applied yet, the oldest first. */
+  waitingLateResults(toolCallId: string): Promise<readonly TableRow<'late_results'>[]>;
+  /** Ids of calls with evidence that is not applied yet, after `afterId` (null from the start). */
+  callsWithWaitingResults(limit: number, afterId: string | null): Promise<readonly string[]>;
+  /** Unmatched evidence that names this reference. */
+  unmatchedLateResults(
+    capability: string,
+    reference: string,
+    limit: number,
+  ): Promise<readonly TableRow<'late_results'>[]>;
+  /** Unmatched evidence whose reference a call has by now; looks at all that is unmatched. */
+  matchableLateResults(limit: number): Promise<readonly TableRow<'late_results'>[]>;
+  /** A call whatever its tenant, for evidence that is signed by its tool. */
+  callAnywhere(toolCallId: string): Promise<TableRow<'tool_calls'> | null>;
+  /** The id of the call that has this downstream key, for capabilities that take late evidence. */
+  callOfKey(downstreamKey: string): Promise<string | null>;
+  /** Calls of a capability that the tool knows by this reference; at most two, since two are too many. */
+  callsByReference(capability: string, reference: string): Promise<readonly TableRow<'tool_calls'>[]>;
+  /** Calls of all tenants whose end is contradicted by evidence. */
+  contradictedCount(): Promise<number>;
 }

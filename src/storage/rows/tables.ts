@@ -56,6 +56,8 @@ export interface Tables {
     execute_by: string | null;
     external_request_id: string | null;
     cancellation_requested: number;
+    /** 1 once evidence has said otherwise than the end of the call. */
+    contradicted: number;
     /** cause of unknown, code of failure, reason of not executed, basis of denial. */
     status_reason: string | null;
     known_effect: string | null;
@@ -225,6 +227,26 @@ export interface Tables {
     call_id: string;
     tool_call_id: string;
     intent_digest: string;
+  };
+  /** Where evidence that names our key finds its call: only for capabilities that take late evidence. */
+  late_keys: { downstream_key: string; tenant: string; tool_call_id: string };
+  /** Evidence from outside about calls, one row for each; what it says is in the sealed event. */
+  late_results: {
+    /** Hash of source, capability and the sender's id: the same evidence is taken once. */
+    late_result_id: string;
+    tenant: string;
+    source: 'callback' | 'statement';
+    capability: string;
+    /** The provider's reference that it names. */
+    reference: string | null;
+    tool_call_id: string | null;
+    /** `unmatched`: no call is known for it; `waiting`: not applied yet; the rest says what became of it. */
+    state: 'unmatched' | 'waiting' | 'applied' | 'ignored' | 'contradicting';
+    body_digest: string;
+    /** 1 once a repetition of it has been recorded. */
+    repeated: number;
+    event_id: string;
+    received_at: string;
   };
   counters: { tenant: string; counter_key: string; value: number };
   instances: {

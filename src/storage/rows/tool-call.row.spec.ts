@@ -30,6 +30,7 @@ const life = {
   executeBefore: nullable(text),
   attempt: fc.integer({ min: 1, max: 9 }),
   cancellationRequested: fc.boolean(),
+  contradicted: fc.boolean(),
   externalRequestId: nullable(text),
 };
 const carrying = { nonce: text, fence: fc.nat(), owner: text, ownerEpoch: fc.nat(), deadline: text };

@@ -77,6 +77,7 @@ function lifeColumns(state: ToolCallState): Omit<Row, keyof ToolCallFacts | keyo
     execute_before: state.executeBefore,
     external_request_id: state.externalRequestId,
     cancellation_requested: state.cancellationRequested ? 1 : 0,
+    contradicted: state.contradicted ? 1 : 0,
   };
 }
 
@@ -144,6 +145,7 @@ export function toolCallState(row: Row, attempt: TableRow<'attempts'> | null): T
     attempt: row.attempt,
     cancellationRequested: row.cancellation_requested === 1,
     externalRequestId: row.external_request_id,
+    contradicted: row.contradicted === 1,
   };
   switch (row.status) {
     case 'proposed':

@@ -5,6 +5,7 @@ import { approvalReader } from '../readers/approval.reader.js';
 import { censusReader } from '../readers/census.reader.js';
 import { eventReader } from '../readers/event.reader.js';
 import { installationReader } from '../readers/installation.reader.js';
+import { lateResultReader } from '../readers/late-result.reader.js';
 import { OpenedKeys } from '../readers/opened-keys.js';
 import { proposalReader } from '../readers/proposal.reader.js';
 import { runReader } from '../readers/run.reader.js';
@@ -68,6 +69,7 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...censusReader(connection),
     ...installationReader(connection),
     ...sinkReader(connection),
+    ...lateResultReader(connection),
     ...eventReader(connection, new OpenedKeys(connection, keyRing)),
   };
 }

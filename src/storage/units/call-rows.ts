@@ -140,6 +140,9 @@ export function workWrites(
   const kind = workKind(state);
   const had = before !== null && workKind(before) !== null;
   if (kind === null) return had ? [{ op: 'delete', table: 'work', where: { tool_call_id: scope.toolCallId } }] : [];
+  // Evidence that only adds to what is known leaves the time of the next step as it is.
+  if (timing.nextAt === undefined && before?.status === state.status && queriesOf(before) === queriesOf(state))
+    return [];
   const carried = 'owner' in state && kind === 'observe';
   return [
     {
@@ -160,6 +163,8 @@ export function workWrites(
     },
   ];
 }
+
+const queriesOf = (state: ToolCallState): number => ('queries' in state ? state.queries : 0);
 
 /** True while another call with the same intent would be a second effect in waiting. */
 export function intentIsOpen(state: ToolCallState): boolean {

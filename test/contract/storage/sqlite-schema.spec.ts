@@ -151,6 +151,14 @@ describe('the schema', () => {
       'the newest version of a stream',
       `SELECT version FROM events WHERE stream_kind = 'x' AND stream_id = 'y' ORDER BY version DESC LIMIT 1`,
     ],
+    [
+      'calls that a tool knows by a reference',
+      `SELECT * FROM tool_calls WHERE capability = 'x' AND external_request_id = 'y' LIMIT 2`,
+    ],
+    [
+      'evidence for a reference',
+      `SELECT * FROM late_results WHERE state = 'unmatched' AND capability = 'x' AND reference = 'y' LIMIT 9`,
+    ],
     ['an intent to close', `DELETE FROM open_intents WHERE tenant = 'x' AND principal = 'y' AND tool_call_id = 'z'`],
   ])('finds %s by an index, without sorting', (_, sql) => {
     expect(plan(sql)).not.toMatch(/SCAN|TEMP B-TREE/);

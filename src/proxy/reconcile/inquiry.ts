@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
+import type { Capability } from '../../capabilities/manifest.js';
+import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
+import { RecordTampered } from '../../policy/case-file.js';
+import { Judge } from '../../policy/judge.js';
+import type { LoadedCall } from '../../storage/units/load.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { HttpConnector, type LookedUp, type Use } from '../connectors/http.connector.js';
+import { mayReplay } from '../core/reconciliation-plan.js';
+
+export type Reconciling = LoadedCall & { readonly state: ToolCallIn<'reconciling'> };
+
+const LOOK_UP_TIMEOUT_MS = 10_000;
+
+/** Asks the tool about a call of unknown result: with the manifest's read-only probe, or where it says so by replay. */
+@Injectable()
+export class Inquiry {
+  constructor(
+    private readonly desk: UnitDesk,
+    private readonly gate: CapabilityGate,
+    private readonly judge: Judge,
+    private readonly connector: HttpConnector,
+  ) {}
+
+  /** Null when the question cannot or may not be asked. */
+  async ask(call: Reconciling, capability: Capability, byReplay: boolean): Promise<LookedUp | null> {
+    try {
+      const { args, masked } = await this.judge.open(call);
+      const use: Use = {
+        args,
+        masked,
+        downstreamKey: call.state.downstreamKey,
+        externalRequestId: call.state.externalRequestId,
+        deadline: this.desk.clock.monotonic() + LOOK_UP_TIMEOUT_MS,
+      };
+      const { probe } = capability.manifest;
+      if (probe !== null) return await this.connector.lookUp(capability, probe, use);
+      return byReplay && (await this.mayReplay(call, capability)) ? await this.connector.replay(capability, use) : null;
+    } catch (error) {
+      if (error instanceof RecordTampered) return null;
+      throw error;
+    }
+  }
+
+  /** The identical request may turn out to be the first that arrives, so whatever forbids sending forbids this too. */
+  private async mayReplay({ row, state }: Reconciling, { manifest }: Capability): Promise<boolean> {
+    const { read } = this.desk;
+    const [first, approval, definition] = await Promise.all([
+      read.attempt(row.tenant, row.tool_call_id, 1),
+      row.approval_id === null ? null : read.approval(row.tenant, row.approval_id),
+      read.capability(state.capability),
+    ]);
+    return mayReplay({
+      nowMs: this.desk.clock.now(),
+      firstUsedAt: first?.dispatch_intent_at ?? row.created_at,
+      keyRetentionMs: manifest.idempotency.keyRetentionMs,
+      sendBefore: [state.executeBefore, approval?.execute_by ?? null],
+      paused:
+        definition?.state !== 'active' || this.gate.pauseFor(row.tenant, state.principal, state.capability) !== null,
+    });
+  }
+}

@@ -1,0 +1,10 @@
+import { Inquiry } from './inquiry.js';
+import { LateApplication } from './late-application.js';
+import { LateMatching } from './late-matching.js';
+import { LateResults } from './late-results.worker.js';
+import { LateWatch } from './late-watch.js';
+import { Reconciler } from './reconciler.worker.js';
+import { Reconciliation } from './reconciliation.js';
+
+/** What finds out about results that nobody knows: by asking, and by what comes of itself. */
+export const RECONCILE = [Inquiry, Reconciliation, Reconciler, LateApplication, LateMatching, LateResults, LateWatch];
