@@ -14,7 +14,6 @@ import { PROBLEM_TYPE, problemFor } from './http/problem.filter.js';
 import { acceptStrictJsonOnly } from './http/json-body.js';
 import { LastRequests } from './http/last-requests.js';
 import { measureRequests } from './http/request-metrics.js';
-import { traceRequestsOf } from './http/request-traces.js';
 import { OutboxRelay } from './outbox/outbox-relay.js';
 import { checkSinks } from './outbox/sink-problems.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
@@ -26,9 +25,7 @@ import { Attempt } from './proxy/executor/attempt.js';
 import { Breaker } from './proxy/executor/breaker.js';
 import { Dispatcher } from './proxy/executor/dispatcher.js';
 import { Executor } from './proxy/executor/executor.worker.js';
-import { traceCallsIn } from './proxy/observe/call-traces.js';
-import { startTracing, type RunningTracing } from './proxy/observe/start-tracing.js';
-import { traceWork } from './proxy/observe/trace-work.js';
+import type { RunningTracing } from './proxy/observe/start-tracing.js';
 import { LateResults } from './proxy/reconcile/late-results.worker.js';
 import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
 import { Reconciliation } from './proxy/reconcile/reconciliation.js';
@@ -113,7 +110,8 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
   const server = adapter.getInstance();
   acceptStrictJsonOnly(server, settings);
   const lastRequests = new LastRequests(server);
-  const tracing = observe(app, foundation);
+  measure(server, foundation.metrics);
+  const tracing = await trace(app, foundation);
   server.server.maxConnections = settings.http.connectionsMax;
   await prepare(app);
   await app.init();
@@ -156,23 +154,34 @@ async function prepare(app: NestFastifyApplication): Promise<void> {
   await app.get(PauseBoard).reload();
 }
 
-/** Counts and traces what the process does, from its first request on. */
-function observe(app: NestFastifyApplication, foundation: Foundation): RunningTracing | null {
-  const { settings, logger, metrics, store, instance } = foundation;
-  const server = app.getHttpAdapter().getInstance() as FastifyInstance;
+/** Counts what the process does, from its first request on. */
+function measure(server: FastifyInstance, metrics: Metrics): void {
   const build = { version: PRODUCT_VERSION, node: process.version, versions: VERSION_SET };
-  metrics.gauge('countersign_build_info', 'Always 1; what runs is in the labels.', () => [{ labels: build, value: 1 }]);
+  metrics.gauges(
+    'countersign_build_info',
+    'Always 1; what runs is in the labels.',
+    ['version', 'node', 'versions'],
+    () => [{ labels: build, value: 1 }],
+  );
   metrics.watchProcess();
   measureRequests(server, metrics);
-  const started = startTracing(settings, logger, metrics, {
-    'service.name': 'countersign',
-    'service.version': PRODUCT_VERSION,
-    'service.instance.id': instance.instanceId,
-    'countersign.installation': settings.installation.name,
-  });
-  if (started === null) return null;
+}
+
+/** Traces what the process does. A process that does not trace does not even load what it takes. */
+async function trace(app: NestFastifyApplication, foundation: Foundation): Promise<RunningTracing | null> {
+  const { settings, logger, metrics, store, instance } = foundation;
+  const { otlpUrl, sampleRatio, propagate } = settings.tracing;
+  if (otlpUrl === null) return null;
+  const [{ startTracing }, { traceRequestsOf }, { traceCallsIn }, { traceWork }] = await Promise.all([
+    import('./proxy/observe/start-tracing.js'),
+    import('./http/request-traces.js'),
+    import('./proxy/observe/call-traces.js'),
+    import('./proxy/observe/trace-work.js'),
+  ]);
+  const names = { installation: settings.installation.name, instanceId: instance.instanceId };
+  const started = startTracing({ otlpUrl, sampleRatio, ...names }, logger, metrics);
   const { tracing } = started;
-  traceRequestsOf(server, tracing);
+  traceRequestsOf(app.getHttpAdapter().getInstance() as FastifyInstance, tracing);
   traceCallsIn(store.feed, tracing);
   const parts = {
     store,
@@ -182,7 +191,7 @@ function observe(app: NestFastifyApplication, foundation: Foundation): RunningTr
     attempt: app.get(Attempt),
     reconciliation: app.get(Reconciliation),
   };
-  traceWork(tracing, parts, settings.tracing.propagate);
+  traceWork(tracing, parts, propagate);
   if (logger instanceof PinoLogger) logger.traceIdOf = (toolCallId) => tracing.ofCall(toolCallId).traceId;
   return started;
 }

@@ -31,13 +31,13 @@ export class CapabilityWatch {
       return [{ name: 'held_capabilities', weight: 'degraded', detail, about: held }];
     });
     metrics.gauge('countersign_pauses', 'Pauses in force.', () => pauses.list().length);
-    metrics.gauge('countersign_capability_held', '1 while the capability is held.', () => {
+    metrics.gauges('countersign_capability_held', '1 while the capability is held.', ['capability'], () => {
       const held = new Set(pauses.heldCapabilities());
       return registry
         .list()
         .map(({ manifest: { name } }) => ({ labels: { capability: name }, value: held.has(name) ? 1 : 0 }));
     });
-    metrics.gauge('countersign_executions_in_flight', 'Calls that hold an execution slot.', () => {
+    metrics.gauges('countersign_executions_in_flight', 'Calls that hold an execution slot.', ['capability'], () => {
       const { byCapability } = slots.counts();
       return registry
         .list()

@@ -1,5 +1,11 @@
+import { SpanKind, type SpanContext } from '@opentelemetry/api';
+import {
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+} from '@opentelemetry/semantic-conventions';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { callTraceIds, parseTraceparent, type TraceContext } from '../system/tracing/trace-context.js';
+import { callTraceIds } from '../system/tracing/trace-context.js';
 import type { Scope, Tracing } from '../system/tracing/tracing.js';
 import { routeOf } from './request-metrics.js';
 
@@ -10,7 +16,7 @@ import { routeOf } from './request-metrics.js';
 export function traceRequestsOf(server: FastifyInstance, tracing: Tracing): void {
   const scopes = new WeakMap<FastifyRequest, { readonly scope: Scope; readonly startMs: number }>();
   server.addHook('onRequest', (request, _reply, done) => {
-    const incoming = parseTraceparent(request.headers['traceparent']);
+    const incoming = tracing.incoming(request.headers['traceparent']);
     const scope: Scope = { parent: null, toolCallId: null, hasProposed: false, incoming, waiting: [] };
     scopes.set(request, { scope, startMs: tracing.nowMs() });
     tracing.within(scope, done);
@@ -34,35 +40,34 @@ function end(
   const route = routeOf(request);
   const work = {
     name: `${request.method} ${route}`,
-    kind: 'server' as const,
+    kind: SpanKind.SERVER,
     startMs,
     tookMs: reply.elapsedTime,
     attributes: {
-      'http.request.method': request.method,
-      'http.route': route,
-      'http.response.status_code': reply.statusCode,
+      [ATTR_HTTP_REQUEST_METHOD]: request.method,
+      [ATTR_HTTP_ROUTE]: route,
+      [ATTR_HTTP_RESPONSE_STATUS_CODE]: reply.statusCode,
       'countersign.request_id': request.id,
       ...(toolCallId === null ? {} : { 'countersign.tool_call_id': toolCallId }),
     },
     isError: reply.statusCode >= 500,
   };
-  tracing.record(tracing.span(context, incoming?.spanId ?? null, work, linksOf(tracing, scope)));
+  tracing.record(context, incoming, work, linksOf(tracing, scope));
   tracing.settle(scope, scope.parent ?? context);
 }
 
-function contextOf(tracing: Tracing, { incoming, toolCallId, hasProposed, parent }: Scope): TraceContext {
+function contextOf(tracing: Tracing, { incoming, toolCallId, hasProposed, parent }: Scope): SpanContext {
   if (hasProposed && toolCallId !== null && parent !== null) {
     return { ...parent, spanId: callTraceIds(toolCallId).requestSpanId };
   }
-  const traceId = incoming?.traceId ?? tracing.newTraceId();
-  return { traceId, spanId: tracing.newSpanId(), sampled: incoming?.sampled ?? tracing.isSampled(traceId) };
+  return tracing.place(incoming);
 }
 
 /** To the call it was about; from a caller's trace also to the trace in which the call goes on after a restart. */
-function linksOf(tracing: Tracing, { incoming, toolCallId, hasProposed }: Scope): readonly TraceContext[] {
+function linksOf(tracing: Tracing, { incoming, toolCallId, hasProposed }: Scope): readonly SpanContext[] {
   if (toolCallId === null) return [];
   if (!hasProposed) return [tracing.ofCall(toolCallId)];
   if (incoming === null) return [];
   const { traceId, callSpanId } = callTraceIds(toolCallId);
-  return [{ traceId, spanId: callSpanId, sampled: incoming.sampled }];
+  return [{ traceId, spanId: callSpanId, traceFlags: incoming.traceFlags }];
 }

@@ -17,7 +17,7 @@ export class SinkStatuses {
 
   measuredBy(metrics: Metrics): void {
     const gauge = (name: string, help: string, valueOf: (status: SinkStatus) => number): void =>
-      metrics.gauge(name, help, () =>
+      metrics.gauges(name, help, ['sink'], () =>
         this.list().map((status) => ({ labels: { sink: status.name }, value: valueOf(status) })),
       );
     gauge('countersign_sink_lag_events', 'Committed events a sink has not been given yet.', (one) => one.lagPositions);

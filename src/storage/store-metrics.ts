@@ -1,4 +1,3 @@
-import type { Distribution, Family } from '../system/metrics/instruments.js';
 import type { Metrics } from '../system/metrics/metrics.js';
 import type { StoreMeter } from './store-meter.js';
 import { LANES, type Lane } from './unit.js';
@@ -7,19 +6,17 @@ const UNITS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /** How long units wait for the disk, and how many share a flush. */
 export class StoreMetrics implements StoreMeter {
-  private readonly units: Distribution;
-  private readonly byLane: Readonly<Record<Lane, Distribution>>;
+  private readonly units;
+  private readonly seconds;
 
   constructor(metrics: Metrics) {
-    this.units = metrics
-      .distribution('countersign_store_flush_units', 'Units that shared one disk flush.', [], UNITS)
-      .with();
-    const seconds: Family<Distribution> = metrics.distribution(
+    this.units = metrics.histogram('countersign_store_flush_units', 'Units that shared one disk flush.', [], UNITS);
+    this.seconds = metrics.histogram(
       'countersign_store_commit_seconds',
       'From handing a unit to the store until it is durable or refused.',
       ['lane'],
     );
-    this.byLane = Object.fromEntries(LANES.map((lane) => [lane, seconds.with(lane)])) as Record<Lane, Distribution>;
+    for (const lane of LANES) this.seconds.zero({ lane });
   }
 
   flushed(units: number): void {
@@ -27,6 +24,6 @@ export class StoreMetrics implements StoreMeter {
   }
 
   answered(lane: Lane, seconds: number): void {
-    this.byLane[lane].observe(seconds);
+    this.seconds.observe({ lane }, seconds);
   }
 }

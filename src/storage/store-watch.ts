@@ -61,7 +61,7 @@ export class StoreWatch {
   }
 
   private measure(metrics: Metrics): void {
-    metrics.gauge('countersign_store_queue_units', 'Units that wait for the next flush, by lane.', () => {
+    metrics.gauges('countersign_store_queue_units', 'Units that wait for the next flush, by lane.', ['lane'], () => {
       const { lanes } = this.store.status();
       return LANES.map((lane) => ({ labels: { lane }, value: lanes[lane] }));
     });
@@ -69,15 +69,14 @@ export class StoreWatch {
     metrics.gauge('countersign_store_failed', '1 once the store cannot write any more.', () =>
       this.store.status().failure === null ? 0 : 1,
     );
-    metrics.gauge('countersign_data_dir_free_bytes', 'Free bytes of the file system of dataDir.', () =>
-      this.freeBytes === null ? [] : this.freeBytes,
-    );
+    metrics.gauge('countersign_data_dir_free_bytes', 'Free bytes of the file system of dataDir.', () => this.freeBytes);
     metrics.gauge('countersign_store_position', 'Positions of governed events that are durable.', () =>
       this.store.feed.head(),
     );
-    metrics.gauge(
+    metrics.gauges(
       'countersign_open_calls',
       'Calls that are not settled, by status; handoffs with a finding are left out.',
+      ['status'],
       async () => [...(await this.counts()).calls].map(([status, value]) => ({ labels: { status }, value })),
     );
     metrics.gauge(

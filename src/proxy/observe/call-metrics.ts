@@ -3,7 +3,6 @@ import type { EventType } from '../../domain/events/catalogue.js';
 import type { NewEvent } from '../../domain/events/envelope.js';
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import { Store } from '../../storage/store.js';
-import type { Count } from '../../system/metrics/instruments.js';
 import { Metrics } from '../../system/metrics/metrics.js';
 
 /** The status that a tool call has after an event of this type. */
@@ -22,17 +21,14 @@ export const STATUS_AFTER: Partial<Record<EventType, ToolCallStatus>> = {
   'tool.call.manual_handoff': 'manual_handoff',
 };
 
-type Counts = Partial<Record<ToolCallStatus, Count>>;
-
 /** Counts, from the durable feed, how often calls of each capability have come into each status. */
 @Injectable()
 export class CallMetrics {
-  /** By `name@version`; only what is in the registry is ever proposed, so neither this nor the labels grow. */
-  private readonly byCapability = new Map<string, Counts>();
-  private readonly family;
+  private readonly calls;
 
   constructor(store: Store, metrics: Metrics) {
-    this.family = metrics.count('countersign_calls_total', 'How often a call has come into a status.', [
+    // Only what is in the registry is ever proposed, so the labels do not grow.
+    this.calls = metrics.counter('countersign_calls_total', 'How often a call has come into a status.', [
       'capability',
       'status',
     ]);
@@ -45,8 +41,6 @@ export class CallMetrics {
   private note({ type, refs }: NewEvent): void {
     const status = STATUS_AFTER[type];
     if (status === undefined || refs.capabilityId === undefined) return;
-    let counts = this.byCapability.get(refs.capabilityId);
-    if (counts === undefined) this.byCapability.set(refs.capabilityId, (counts = {}));
-    (counts[status] ??= this.family.with(refs.capabilityId.split('@')[0] as string, status)).add();
+    this.calls.inc({ capability: refs.capabilityId.split('@')[0] as string, status });
   }
 }

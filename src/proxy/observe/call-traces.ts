@@ -1,8 +1,8 @@
+import type { Attributes } from '@opentelemetry/api';
 import type { NewEvent } from '../../domain/events/envelope.js';
 import { timeOfId } from '../../domain/ids/id-time.js';
 import { isTerminal } from '../../domain/tool-call/tool-call.state.js';
 import type { CommittedUnit, Feed } from '../../storage/feed.js';
-import type { SpanAttributes } from '../../system/tracing/span.js';
 import { callTraceIds } from '../../system/tracing/trace-context.js';
 import type { Tracing } from '../../system/tracing/tracing.js';
 import { STATUS_AFTER } from './call-metrics.js';
@@ -49,7 +49,7 @@ function traceEnd(tracing: Tracing, toolCallId: string, event: NewEvent, endMs: 
   const attributes = { ...attributesOf(event), 'countersign.status': status, ...codeOf(event) };
   const isError = status === 'failed' || status === 'manual_handoff';
   const work = { name: 'tool call', startMs, tookMs: endMs - startMs, attributes, isError };
-  tracing.record(tracing.span(context, requestSpanId, work));
+  tracing.record(context, { ...context, spanId: requestSpanId }, work);
   tracing.forget(toolCallId);
 }
 
@@ -58,12 +58,10 @@ function traceQuestion(tracing: Tracing, approvalId: string, event: NewEvent, en
   if (toolCallId === undefined) return;
   const startMs = timeOfId(approvalId);
   const attributes = { ...attributesOf(event), 'countersign.approval.end': event.type };
-  tracing.record(
-    tracing.child(tracing.ofCall(toolCallId), { name: 'approval', startMs, tookMs: endMs - startMs, attributes }),
-  );
+  tracing.recordBelow(tracing.ofCall(toolCallId), { name: 'approval', startMs, tookMs: endMs - startMs, attributes });
 }
 
-function attributesOf({ refs }: NewEvent): SpanAttributes {
+function attributesOf({ refs }: NewEvent): Attributes {
   return {
     ...(refs.toolCallId === undefined ? {} : { 'countersign.tool_call_id': refs.toolCallId }),
     ...(refs.runId === undefined ? {} : { 'countersign.run_id': refs.runId }),
@@ -73,7 +71,7 @@ function attributesOf({ refs }: NewEvent): SpanAttributes {
 }
 
 /** The code, basis or reason of an end, which are words of ours. */
-function codeOf({ payload }: NewEvent): SpanAttributes {
+function codeOf({ payload }: NewEvent): Attributes {
   const code = payload['code'] ?? payload['basis'] ?? payload['reason'];
   return typeof code === 'string' ? { 'countersign.code': code } : {};
 }

@@ -1,11 +1,11 @@
-import type { Settings } from '../../config/settings.js';
-import { OtlpSpanSender } from '../../egress/otlp-span-sender.js';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
+import { OtlpSpanExporter } from '../../egress/otlp-span-exporter.js';
 import { SystemClock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import type { Metrics } from '../../system/metrics/metrics.js';
-import { SystemRandom } from '../../system/random-source.js';
-import type { SpanAttributes } from '../../system/tracing/span.js';
-import { SpanQueue } from '../../system/tracing/span-queue.js';
+import { SpanBatches } from '../../system/tracing/span-batches.js';
+import { PRODUCT_VERSION } from '../../system/product-version.js';
 import { Tracing } from '../../system/tracing/tracing.js';
 
 export interface RunningTracing {
@@ -14,21 +14,24 @@ export interface RunningTracing {
   stop(): Promise<void>;
 }
 
-/** Null where no collector is named. `resource` says which process it is. */
-export function startTracing(
-  { tracing: { otlpUrl, sampleRatio } }: Settings,
-  logger: Logger,
-  metrics: Metrics,
-  resource: SpanAttributes,
-): RunningTracing | null {
-  if (otlpUrl === null) return null;
-  const sender = new OtlpSpanSender(otlpUrl, resource);
-  const queue = new SpanQueue(sender, logger, metrics);
+/** Where spans go, how many, and what tells them from those of other processes. */
+export interface TraceTarget {
+  readonly otlpUrl: string;
+  readonly sampleRatio: number;
+  readonly installation: string;
+  readonly instanceId: string;
+}
+
+export function startTracing(target: TraceTarget, logger: Logger, metrics: Metrics): RunningTracing {
+  const batches = new SpanBatches(new OtlpSpanExporter(target.otlpUrl), logger, metrics);
+  const resource = resourceFromAttributes({
+    [ATTR_SERVICE_NAME]: 'countersign',
+    [ATTR_SERVICE_VERSION]: PRODUCT_VERSION,
+    [ATTR_SERVICE_INSTANCE_ID]: target.instanceId,
+    'countersign.installation': target.installation,
+  });
   return {
-    tracing: new Tracing(queue, new SystemClock(), new SystemRandom(), sampleRatio),
-    stop: async () => {
-      await queue.close();
-      await sender.close();
-    },
+    tracing: new Tracing(batches, resource, new SystemClock(), target.sampleRatio),
+    stop: () => batches.shutdown(),
   };
 }

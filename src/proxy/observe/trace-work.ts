@@ -1,11 +1,16 @@
+import { SpanKind, type Attributes } from '@opentelemetry/api';
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_SERVER_ADDRESS,
+} from '@opentelemetry/semantic-conventions';
 import type { HttpClient } from '../../egress/http-client.js';
 import type { OutboundRequest, OutboundResult } from '../../egress/outbound-request.js';
 import type { PolicyDecision } from '../../policy/core/policy-types.js';
 import type { PolicyService } from '../../policy/policy.service.js';
 import type { Store } from '../../storage/store.js';
 import type { Unit } from '../../storage/unit.js';
-import type { SpanAttributes } from '../../system/tracing/span.js';
-import { formatTraceparent } from '../../system/tracing/trace-context.js';
 import type { Tracing, Work } from '../../system/tracing/tracing.js';
 import type { Dispatcher } from '../executor/dispatcher.js';
 import type { Attempt } from '../executor/attempt.js';
@@ -63,7 +68,7 @@ function traceCommits(tracing: Tracing, store: Store): void {
       if (toolCallId === null) tracing.note(scope, work);
       else {
         const parent = scope?.toolCallId === toolCallId ? scope.parent : null;
-        tracing.record(tracing.child(parent ?? tracing.ofCall(toolCallId), work));
+        tracing.recordBelow(parent ?? tracing.ofCall(toolCallId), work);
       }
       if (isNew && !isDurable) tracing.disown(scope, call.stream.id);
     }
@@ -92,16 +97,16 @@ function traceRequests(tracing: Tracing, http: HttpClient, propagate: boolean): 
     const scope = tracing.scope();
     const parent = scope?.parent ?? null;
     if (parent === null) return send(request);
-    const context = { ...parent, spanId: tracing.newSpanId() };
+    const context = tracing.place(parent);
     const timer = begin(tracing);
-    const result = await send(propagate ? { ...request, traceparent: formatTraceparent(context) } : request);
+    const result = await send(propagate ? { ...request, traceparent: tracing.traceparent(context) } : request);
     const work = timer.end(request.method, requestAttributes(request, result), isUnanswered(result));
-    tracing.record(tracing.span(context, parent.spanId, { ...work, kind: 'client' }));
+    tracing.record(context, parent, { ...work, kind: SpanKind.CLIENT });
     return result;
   };
 }
 
-function begin(tracing: Tracing): { end(name: string, attributes: SpanAttributes, isError: boolean): Work } {
+function begin(tracing: Tracing): { end(name: string, attributes: Attributes, isError: boolean): Work } {
   const [startMs, begunMs] = [tracing.nowMs(), performance.now()];
   return {
     end: (name, attributes, isError) => ({ name, startMs, tookMs: performance.now() - begunMs, attributes, isError }),
@@ -120,7 +125,7 @@ function nameOf(unit: Unit): string {
   return ends ? 'settle' : 'commit';
 }
 
-function unitAttributes(unit: Unit, toolCallId: string | null): SpanAttributes {
+function unitAttributes(unit: Unit, toolCallId: string | null): Attributes {
   return {
     'countersign.unit_id': unit.unitId,
     'countersign.lane': unit.lane,
@@ -129,7 +134,7 @@ function unitAttributes(unit: Unit, toolCallId: string | null): SpanAttributes {
   };
 }
 
-function policyAttributes(decision: PolicyDecision): SpanAttributes {
+function policyAttributes(decision: PolicyDecision): Attributes {
   return {
     'countersign.policy.outcome': decision.outcome,
     'countersign.policy.revision': decision.policyRevision,
@@ -138,11 +143,13 @@ function policyAttributes(decision: PolicyDecision): SpanAttributes {
 }
 
 /** Neither path nor query, which hold arguments. */
-function requestAttributes({ method, url }: OutboundRequest, result: OutboundResult): SpanAttributes {
+function requestAttributes({ method, url }: OutboundRequest, result: OutboundResult): Attributes {
   return {
-    'http.request.method': method,
-    ...(URL.canParse(url) ? { 'server.address': new URL(url).hostname } : {}),
-    ...(result.kind === 'response' ? { 'http.response.status_code': result.status } : { 'error.type': result.cause }),
+    [ATTR_HTTP_REQUEST_METHOD]: method,
+    ...(URL.canParse(url) ? { [ATTR_SERVER_ADDRESS]: new URL(url).hostname } : {}),
+    ...(result.kind === 'response'
+      ? { [ATTR_HTTP_RESPONSE_STATUS_CODE]: result.status }
+      : { [ATTR_ERROR_TYPE]: result.cause }),
     'countersign.bytes_written': result.evidence.bytesWritten,
   };
 }
