@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ApprovalRepresentation } from '../../src/client/contract/approvals.js';
 import { eventsOf } from '../support/event-records.js';
+import { jsonAnswer } from '../support/fake-tool.js';
 import { expectProblem } from '../support/http-client.js';
 import { QuestionDesk } from '../support/question-desk.js';
+import { until } from '../support/until.js';
 
 let desk: QuestionDesk;
 
@@ -52,6 +54,25 @@ describe('a decision that was made', () => {
     expect(command).toMatchObject({ status: 'accepted', type: 'resume', code: null });
     expect(command.eventIds).toHaveLength(4);
     expectProblem(await desk.omar.command(body.commandId), 'command_not_found');
+  });
+
+  it('delivered twice while the tool is slow is answered both times before the tool is done, and runs once', async () => {
+    desk.stack.tool.behave('/demo.long', () => ({ ...jsonAnswer({ ok: true }), delayMs: 6_000 }));
+    const question = await desk.pending('demo.long');
+    const body = { decision: 'allow', digest: question.shown.digest, commandId: `callback-${question.approvalId}` };
+    const first = await desk.lena.post<ApprovalRepresentation>(question.path, body);
+    await until(
+      'the tool has the request',
+      () => desk.executionsOf(question.shown),
+      (count) => count > 0,
+    );
+    const again = await desk.lena.post<ApprovalRepresentation>(question.path, body);
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect(['dispatching', 'dispatched']).toContain((await desk.harness.call(question.toolCallId)).body.status);
+    expect((await desk.harness.callWhen(question.toolCallId, ['completed'])).attempt).toBe(1);
+    expect(desk.executionsOf(question.shown)).toBe(1);
+    const types = eventsOf(desk.stack.dataDir, 'approval_id', question.approvalId).map(({ event_type: type }) => type);
+    expect(types.filter((type) => type === 'approval.granted' || type === 'approval.consumed')).toHaveLength(2);
   });
 
   it('that was refused repeats its refusal under the same commandId, even when it would pass now', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask, opaqueManifest, permit, probeableManifest } from '../support/demo-capabilities.js';
-import { eventsOf } from '../support/event-records.js';
+import { attemptsOf, eventsOf } from '../support/event-records.js';
 import { jsonAnswer, rejection } from '../support/fake-tool.js';
 import { approvalIdOf, expectProblem, type Client } from '../support/http-client.js';
 import { CAST, Stack } from '../support/stack.js';
@@ -82,6 +82,26 @@ describe('retry', () => {
     await lena.decide(approvalIdOf(waiting), 'allow');
     expect((await harness.call(toolCallId, 10)).body).toMatchObject({ status: 'completed', attempt: 2 });
     expect(sent('/demo.pay', 2)).toHaveLength(2);
+  });
+
+  it('leaves one attempt on record for each request that the tool got, and no other', async () => {
+    rejectFirst('/demo.book', 2);
+    const { toolCallId } = (await harness.propose('demo.book', { amount: 8 })).body;
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      expect(sent('/demo.book', 8)).toHaveLength(attempt);
+      expect(attemptsOf(stack.dataDir, toolCallId)).toEqual(
+        Array.from({ length: attempt }, (_, n) => ({ attempt: n + 1, state: 'settled' })),
+      );
+      if (attempt === 3) break;
+      expect((await retry(harness, toolCallId)).status).toBe(202);
+      expect((await harness.call(toolCallId, 10)).body).toMatchObject({
+        status: attempt === 1 ? 'failed' : 'completed',
+        attempt: attempt + 1,
+      });
+    }
+    expectProblem(await retry(harness, toolCallId), 'retry_not_allowed');
+    expect(sent('/demo.book', 8)).toHaveLength(3);
+    expect(attemptsOf(stack.dataDir, toolCallId)).toHaveLength(3);
   });
 
   it('is refused for a call that has completed', async () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { countersign } from '../support/command-line.js';
 import { Client } from '../support/http-client.js';
 import { CAST, Stack } from '../support/stack.js';
+import { until } from '../support/until.js';
 import { startProxy } from '../../examples/refunds/stack.mjs';
 import { SCHEMA_VERSION } from '../../src/storage/migrations.js';
 
@@ -47,8 +48,22 @@ const MIGRATION = `export class OneMore4102444800000 {
 const next = (...args: string[]) => countersign(args, stack.environment, join(release, 'dist/cli/countersign.js'));
 const database = (): Buffer => readFileSync(join(stack.dataDir, 'countersign.sqlite'));
 
+/** A call whose tool has done its work without a word, and whose look-ups fail. */
+async function leaveOnTheWire(harness: Client): Promise<{ toolCallId: string; orderId: string }> {
+  const orderId = await stack.provider.order();
+  await stack.provider.inject({ hangForever: 'afterEffect', orderId });
+  await stack.provider.inject({ probeStatus: 503 });
+  const { body } = await harness.propose('refund.create', { orderId, amountMinor: 500 }, { wait: 0 });
+  await until(
+    'the provider has the request',
+    () => stack.provider.executionsOf(orderId),
+    (count) => count > 0,
+  );
+  return { toolCallId: body.toolCallId, orderId };
+}
+
 describe('a database of an older schema', () => {
-  it('is changed by countersign migrate alone, keeps what was recorded, and is then too new for the old program', async () => {
+  it('is changed by countersign migrate alone, keeps what was recorded and what was on the wire, and is then too new for the old program', async () => {
     const harness = await stack.as(CAST.harness);
     const asked = await harness.propose('refund.create', { orderId: 'ord_1002', amountMinor: 7_500 }, { wait: 0 });
     const { toolCallId } = asked.body;
@@ -58,6 +73,7 @@ describe('a database of an older schema', () => {
     expect(whileRunning).toMatchObject({ code: 1, out: '' });
     expect(whileRunning.err).toMatch(/^instance_already_running: .*pid \d+/);
     expect((await next('migrate', '--check')).code).toBe(1);
+    const unsettled = await leaveOnTheWire(harness);
     await stack.proxy.kill('SIGTERM');
 
     const before = database();
@@ -80,6 +96,11 @@ describe('a database of an older schema', () => {
     stack.proxy = await startProxy({ env: stack.environment, program: join(release, 'dist/main.js') });
     const shown = await new Client(() => stack.proxy.url, token).call(toolCallId);
     expect(shown.body).toEqual(asked.body);
+    const client = new Client(() => stack.proxy.url, token);
+    expect(['result_unknown', 'reconciling']).toContain((await client.call(unsettled.toolCallId)).body.status);
+    await stack.provider.heal();
+    expect(await client.callWhen(unsettled.toolCallId, ['completed'])).toMatchObject({ attempt: 1 });
+    expect(await stack.provider.requestsOf(unsettled.orderId)).toHaveLength(1);
   });
 
   it('is none where there is no database yet, and the check makes none', async () => {

@@ -37,3 +37,20 @@ export function eventCount(dataDir: string): number {
     database.close();
   }
 }
+
+export interface AttemptRecord {
+  readonly attempt: number;
+  readonly state: string;
+}
+
+/** The attempts of a call that the store knows of, the first one first. */
+export function attemptsOf(dataDir: string, toolCallId: string): AttemptRecord[] {
+  const database = new Database(join(dataDir, 'countersign.sqlite'), { readonly: true, fileMustExist: true });
+  try {
+    return database
+      .prepare('SELECT attempt, state FROM attempts WHERE tool_call_id = ? ORDER BY attempt')
+      .all(toolCallId) as AttemptRecord[];
+  } finally {
+    database.close();
+  }
+}

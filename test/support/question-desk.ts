@@ -15,7 +15,7 @@ export interface Pending {
   readonly etag: string;
 }
 
-/** The product with `demo.pay`, for which one of the leads is asked, and `demo.wire`, which needs two. */
+/** The product with `demo.pay` and the patient `demo.long`, for which one of the leads is asked, and `demo.wire`, which needs two. */
 export class QuestionDesk {
   private amount = 0;
 
@@ -29,8 +29,12 @@ export class QuestionDesk {
 
   static async open(): Promise<QuestionDesk> {
     const stack = await Stack.start({
-      capabilities: { ...opaqueManifest('demo.pay', AMOUNT), ...opaqueManifest('demo.wire', AMOUNT) },
-      policies: { ...ask('demo.pay'), ...ask('demo.wire', { quorum: 2 }) },
+      capabilities: {
+        ...opaqueManifest('demo.pay', AMOUNT),
+        ...opaqueManifest('demo.wire', AMOUNT),
+        ...opaqueManifest('demo.long', AMOUNT, { timeout: '60s' }),
+      },
+      policies: { ...ask('demo.pay'), ...ask('demo.wire', { quorum: 2 }), ...ask('demo.long') },
     });
     const { harness, lena, omar, operator } = CAST;
     return new QuestionDesk(
@@ -43,7 +47,7 @@ export class QuestionDesk {
   }
 
   /** A question nobody has answered, as lena sees it. */
-  async pending(capability: 'demo.pay' | 'demo.wire' = 'demo.pay'): Promise<Pending> {
+  async pending(capability: 'demo.pay' | 'demo.wire' | 'demo.long' = 'demo.pay'): Promise<Pending> {
     this.amount += 1;
     const proposed = await this.harness.propose(capability, { amount: this.amount }, { wait: 0 });
     const approvalId = approvalIdOf(proposed);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   AGENT,
   callerWith,
@@ -137,6 +137,23 @@ describe('a proposal that was made before', () => {
     const first = await propose(installation);
     installation.clock.advance(400 * 86_400_000);
     expect(await propose(installation)).toEqual({ toolCallId: first.toolCallId, replayed: true });
+  });
+
+  it('is neither recorded nor sent while nobody can say whether it was made before', async () => {
+    const installation = new Installation();
+    jest.spyOn(installation.store.read, 'idempotency').mockRejectedValue(new Error('the page is damaged'));
+    await expect(propose(installation)).rejects.toThrow('the page is damaged');
+    expect(installation.store.units).toEqual([]);
+    expect(installation.slots.counts().inFlight).toBe(0);
+  });
+
+  it('is refused by the record itself where the look-up for its key finds nothing', async () => {
+    const installation = new Installation();
+    await propose(installation);
+    jest.spyOn(installation.store.read, 'idempotency').mockResolvedValue(null);
+    await expect(propose(installation, { allowDuplicateIntent: true })).rejects.toMatchObject({ code: 'contended' });
+    expect(installation.store.units).toHaveLength(1);
+    expect(installation.slots.counts().inFlight).toBe(1);
   });
 
   it('is a conflict under the same key with other arguments, naming the call and no argument', async () => {

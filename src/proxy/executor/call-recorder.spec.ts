@@ -3,7 +3,9 @@ import { Installation, refundCapability, TENANT } from '../../../test/builders/i
 import { authorization, completion, decision, failure } from '../../../test/builders/tool-call-examples.js';
 import { planDispatch } from '../../capabilities/dispatch-plan.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
+import { domainEventOf } from '../../domain/events/domain-event.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
+import { foldToolCall } from '../../domain/tool-call/tool-call.evolve.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 
@@ -80,6 +82,27 @@ describe('recording how an attempt ended', () => {
     const { installation, id } = await onTheWire();
     await installation.recorder.settle(await installation.call(id), COMPLETE);
     expect(installation.store.lastTypes).toEqual(['tool.call.dispatched', 'tool.call.accepted', 'tool.call.completed']);
+  });
+
+  it('comes after what was recorded before it, also when the clock of the wall was set back between them', async () => {
+    const { installation, id } = await onTheWire();
+    await installation.recorder.record(await installation.call(id), {
+      kind: 'record_sent',
+      sent: { dispatchedAt: TIMES.sentAt },
+    });
+    installation.clock.advance(-5_000);
+    await installation.recorder.settle(await installation.call(id), COMPLETE);
+    const stream = await installation.store.read.streamEvents(TENANT, { kind: 'call', id });
+    const events = stream.map(({ envelope, payload }) => domainEventOf(envelope.eventType, payload));
+    expect(events.map(({ type }) => type).slice(-3)).toEqual([
+      'tool.call.dispatched',
+      'tool.call.accepted',
+      'tool.call.completed',
+    ]);
+    expect(stream.map(({ envelope }) => envelope.version)).toEqual(stream.map((_, index) => index + 1));
+    const [before, after] = stream.slice(-3).map(({ envelope }) => envelope.occurredAt);
+    expect((after ?? '') < (before ?? '')).toBe(true);
+    expect((await installation.call(id)).state).toEqual(foldToolCall(null, events));
   });
 
   it('settles a call that was said to be unknown meanwhile, as evidence', async () => {

@@ -127,6 +127,22 @@ describe('taking an authorized call to its dispatch', () => {
     expect(installation.store.units).toHaveLength(units);
   });
 
+  it('leaves the approval granted where the intent cannot be recorded, and consumes it once when it can', async () => {
+    const installation = new Installation();
+    const id = await approved(installation);
+    const events = installation.store.events.length;
+    installation.store.beforeCommit = () => {
+      throw new Error('the disk is gone');
+    };
+    await expect(dispatch(installation, id)).rejects.toThrow('the disk is gone');
+    expect((await installation.approvalOf(id)).state.status).toBe('granted');
+    expect((await installation.call(id)).state.status).toBe('authorized');
+    expect(installation.store.events).toHaveLength(events);
+    installation.store.beforeCommit = () => {};
+    expect([await dispatch(installation, id), await dispatch(installation, id)]).toEqual(['dispatching', 'closed']);
+    expect((await installation.approvalOf(id)).state.status).toBe('consumed');
+  });
+
   it('denies it where the policy of this moment does, and invalidates its approval', async () => {
     const installation = new Installation();
     const id = await approved(installation);
