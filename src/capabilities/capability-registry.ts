@@ -84,7 +84,10 @@ export async function loadCapabilities(dir: string, surroundings: ManifestSurrou
  * nothing else. So nothing that was judged for one address is ever sent to another.
  */
 export function manifestDigest(manifest: Manifest): string {
-  return jsonDigest(manifest as unknown as JsonObject);
+  const { cancel, compensation, ...rest } = manifest;
+  // Keys that came later are part of it only where they are used, so that what is pinned stays what it was.
+  const later = { ...(cancel === null ? {} : { cancel }), ...(compensation === null ? {} : { compensation }) };
+  return jsonDigest({ ...rest, ...later } as unknown as JsonObject);
 }
 
 function capabilityOf({ manifest, input, output }: Omit<Capability, 'id' | 'manifestDigest'>): Capability {

@@ -5,6 +5,7 @@ import type { JsonObject } from '../domain/json/json-value.js';
 import { isJsonObject } from '../domain/json/json-value.js';
 import { resolveBaseUrl } from './base-url.js';
 import { callerKeyProblems } from './caller-key-rules.js';
+import { cancelProblems } from './cancel-rules.js';
 import { effectProblems } from './effect-rules.js';
 import type { ManifestDraft } from './manifest-schema.js';
 import { problemAt } from './manifest-problem.js';
@@ -33,6 +34,7 @@ export function ruleProblems(
 ): readonly PlacedProblem[] {
   return [
     ...effectProblems(draft),
+    ...cancelProblems(draft, inputSchema),
     ...connectorProblems(draft, surroundings),
     ...secretProblems(draft, surroundings),
     ...templateProblems(draft, inputSchema),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DOWNSTREAM_KEY_LENGTH_MIN } from '../domain/digests/digests.js';
+import { KNOWN_EFFECTS } from '../domain/events/catalogue.js';
 import type { JsonObject, JsonValue } from '../domain/json/json-value.js';
 import { isJsonObject } from '../domain/json/json-value.js';
 import { parsePointer } from '../domain/json/json-pointer.js';
@@ -134,6 +135,33 @@ const callback = z
   })
   .readonly();
 
+const cancel = z
+  .strictObject({
+    by: z.enum(['idempotency_key', 'external_id']),
+    request,
+    cancelledStatus: statuses.min(1).readonly().default([200, 204]),
+    refusedStatus: statusList.default([404, 405, 409, 410, 422]),
+    statusAt: jsonPointer.nullable().default(null),
+    cancelledWhen: words.default([]),
+    refusedWhen: words.default([]),
+    effect: z.enum(KNOWN_EFFECTS).default('none'),
+    timeout: duration(100, 60_000).default(5_000),
+  })
+  .readonly();
+
+const compensationArgument = z.union([
+  z.strictObject({ from: z.enum(['arguments', 'result']), at: jsonPointer }).readonly(),
+  z.strictObject({ from: z.enum(['downstreamKey', 'externalRequestId', 'toolCallId']) }).readonly(),
+  z.strictObject({ value: z.custom<JsonValue>((value) => value !== undefined) }).readonly(),
+]);
+
+const compensation = z
+  .strictObject({
+    capability: z.string().max(64).regex(CAPABILITY_NAME, 'must be the name of a capability'),
+    arguments: z.record(z.string().min(1).max(128), compensationArgument).readonly(),
+  })
+  .readonly();
+
 /**
  * The keys of a manifest as an operator writes them. Durations are words or milliseconds. A key that is not here is refused; whatever
  * depends on more than one key is in manifest-rules.ts.
@@ -153,6 +181,8 @@ export const MANIFEST_KEYS = {
   callback: callback.nullable().default(null),
   statement: z.strictObject({ budget: patience }).readonly().nullable().default(null),
   resolvers: wholeNumber(1, 2).default(1),
+  cancel: cancel.nullable().default(null),
+  compensation: compensation.nullable().default(null),
   definitiveStatus: statusList.nullable().default(null),
   rejectedBeforeExecutionStatus: statusList.default([]),
   pending: z
@@ -177,4 +207,4 @@ export type ManifestKey = keyof typeof MANIFEST_KEYS;
 export type ManifestDraft = { readonly [K in ManifestKey]?: z.output<(typeof MANIFEST_KEYS)[K]> | undefined };
 
 /** Keys that the design knows and this version does not carry out: ignoring one would promise what does not happen. */
-export const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set(['cancel', 'lease', 'execution', 'success']);
+export const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set(['lease', 'execution', 'success']);

@@ -1,3 +1,4 @@
+import type { KnownEffect } from '../domain/events/catalogue.js';
 import type { JsonObject, JsonValue } from '../domain/json/json-value.js';
 import type { Effect, Risk } from '../domain/tool-call/tool-call.state.js';
 import type { ArgumentSchema, ResultSchema } from './argument-schema.js';
@@ -75,6 +76,38 @@ export interface CallbackSource {
   readonly budgetMs: number;
 }
 
+/** How to ask the tool to stop what it has taken on. Sent at most once per attempt; only a definitive answer counts. */
+export interface Cancel {
+  /** What names the call to the tool: the key it received, or its own reference once it has told one. */
+  readonly by: 'idempotency_key' | 'external_id';
+  readonly request: RequestTemplate;
+  /** Statuses that say: it is cancelled, if the body does not say otherwise. */
+  readonly cancelledStatus: readonly number[];
+  /** Statuses that say: it cannot be cancelled any more. */
+  readonly refusedStatus: readonly number[];
+  /** JSON pointer to a word of the answer that decides; null: the status decides. */
+  readonly statusAt: string | null;
+  readonly cancelledWhen: readonly string[];
+  readonly refusedWhen: readonly string[];
+  /** What a confirmed cancellation leaves behind. */
+  readonly effect: KnownEffect;
+  /** Milliseconds the tool has to answer. */
+  readonly timeoutMs: number;
+}
+
+/** Where an argument of the compensating call comes from: a fixed value, or a pointer into what is on record. */
+export type CompensationArgument =
+  | { readonly from: 'arguments' | 'result'; readonly at: string }
+  | { readonly from: 'downstreamKey' | 'externalRequestId' | 'toolCallId' }
+  | { readonly value: JsonValue };
+
+/** The governed action that undoes this one: a call of its own, judged and approved like any other. */
+export interface Compensation {
+  /** Name of a capability in force. */
+  readonly capability: string;
+  readonly arguments: Readonly<Record<string, CompensationArgument>>;
+}
+
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -104,6 +137,10 @@ export interface Manifest {
   readonly statement: { readonly budgetMs: number } | null;
   /** How many different operators must find the same before a handoff is resolved. */
   readonly resolvers: number;
+  /** Null: what was sent cannot be stopped. */
+  readonly cancel: Cancel | null;
+  /** Null: nothing here undoes it. */
+  readonly compensation: Compensation | null;
   readonly definitiveStatus: readonly number[];
   readonly rejectedBeforeExecutionStatus: readonly number[];
   /** Declared pending answer: statuses and the JSON pointer of the provider's reference. */

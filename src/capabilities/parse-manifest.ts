@@ -95,7 +95,7 @@ type WholeDraft = { readonly [K in ManifestKey]: Exclude<ManifestDraft[K], undef
 
 function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): Manifest {
   const { timeout, quiesce, definitiveStatus, connector, idempotency, probe, onAmbiguous, ...others } = draft;
-  const { callback, statement, ...rest } = others;
+  const { callback, statement, cancel, ...rest } = others;
   const resolved = resolveBaseUrl(connector.baseUrl, upstreams);
   if (!resolved.ok) throw new Error('a base URL without a problem does not resolve');
   const { keyRetention, ...key } = idempotency;
@@ -107,6 +107,7 @@ function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): M
     probe: probe === null ? null : probeFrom(probe),
     callback: callback === null ? null : callbackFrom(callback),
     statement: statement === null ? null : { budgetMs: statement.budget },
+    cancel: cancel === null ? null : cancelFrom(cancel),
     definitiveStatus: definitiveStatus ?? DEFINITIVE_STATUS_DEFAULT.filter((status) => !rejected.has(status)),
     timeoutMs: timeout,
     quiesceMs: quiesce,
@@ -120,6 +121,10 @@ function probeFrom({ visibilityDelay, budget, request, ...rest }: NonNullable<Wh
 
 function callbackFrom({ budget, ...rest }: NonNullable<WholeDraft['callback']>): Manifest['callback'] {
   return { ...rest, budgetMs: budget };
+}
+
+function cancelFrom({ timeout, request, ...rest }: NonNullable<WholeDraft['cancel']>): Manifest['cancel'] {
+  return { ...rest, request: withLowerCaseHeaders(request), timeoutMs: timeout };
 }
 
 function withLowerCaseHeaders<R extends { readonly headers: Readonly<Record<string, string>> }>(request: R): R {

@@ -2,11 +2,16 @@ import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { MigrationInterface } from 'typeorm';
 
-/** In order; number n brings the schema to version n. Built and source programs load the same files. */
-const MIGRATION_FILES = ['0001-first-schema.mjs', '0002-outbox.mjs', '0003-late-evidence.mjs'] as const;
+/** In order; the file of number n brings the schema to version n. Built and source programs load the same files. */
+const MIGRATION_FILES = [
+  '0001-first-schema.mjs',
+  '0002-outbox.mjs',
+  '0003-late-evidence.mjs',
+  '0004-stop-and-compensation.mjs',
+] as const;
 
 /** The version this program reads and writes: `user_version` of the database. */
-export const SCHEMA_VERSION = MIGRATION_FILES.length;
+export const SCHEMA_VERSION = Math.max(...MIGRATION_FILES.map((file) => Number.parseInt(file, 10)));
 
 type MigrationClass = new () => MigrationInterface;
 

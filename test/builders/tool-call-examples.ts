@@ -181,8 +181,36 @@ type CallTrial = Trial<ToolCallState, ToolCallCommand>;
 
 const attemptOf = (state: ToolCallState | null): number => state?.attempt ?? 1;
 const queriesOf = (state: ToolCallState | null): number => (state?.status === 'reconciling' ? state.queries : 0);
-const askedToCancel = (state: ToolCallState): ToolCallState => ({ ...state, cancellationRequested: true });
-const notAskedToCancel = (state: ToolCallState): ToolCallState => ({ ...state, cancellationRequested: false });
+const askedToCancel = (state: ToolCallState): ToolCallState => ({
+  ...state,
+  cancellationRequested: true,
+  cancelBy: at('10:00:20'),
+});
+const notAskedToCancel = (state: ToolCallState): ToolCallState => ({
+  ...state,
+  cancellationRequested: false,
+  cancelBy: null,
+});
+const withEffect = (state: ToolCallState): ToolCallState => {
+  if (state.status === 'failed') return { ...state, knownEffect: 'partial' };
+  if (state.status !== 'manual_handoff') return state;
+  return { ...state, resolution: { finding: 'happened', evidenceRefs: ['statement-9'] } };
+};
+const withoutEffect = (state: ToolCallState): ToolCallState => {
+  if (state.status === 'failed') return { ...state, knownEffect: 'none' };
+  return state.status === 'manual_handoff' ? { ...state, resolution: null } : state;
+};
+const requestCancellation: ToolCallCommand = {
+  kind: 'request_cancellation',
+  cancellation: { deadline: at('10:00:20') },
+};
+const compensate = (given: CallTrial['given'] & object): CallTrial => ({
+  command: () => ({
+    kind: 'request_compensation',
+    request: { compensatesToolCallId: 'call_1', newToolCallId: 'call_2' },
+  }),
+  given,
+});
 const acceptedAt = at('10:00:02');
 
 const dispatch =
@@ -331,13 +359,25 @@ export const TRIALS: Trials = {
     kind: 'record_contradiction',
     contradiction: { evidenceRefs: ['cb-2'], meaning: 'happened' },
   }),
-  request_cancellation: always({ kind: 'request_cancellation', cancellation: { deadline: at('10:00:20') } }),
+  request_cancellation: {
+    any: { command: () => requestCancellation },
+    of_what_cannot_be_stopped: {
+      command: () => requestCancellation,
+      given: (state) => ({ ...state, irreversible: 'refused_by_tool' }),
+    },
+  },
   acknowledge_cancellation: {
     asked_and_sent: acknowledge(at('10:00:01'), askedToCancel),
     asked_but_not_known_sent: acknowledge(null, askedToCancel),
     never_asked: acknowledge(at('10:00:01'), notAskedToCancel),
   },
   record_irreversible: always({ kind: 'record_irreversible', irreversible: { reason: 'not_supported' } }),
+  request_compensation: {
+    of_a_known_effect: compensate(withEffect),
+    of_no_known_effect: compensate(withoutEffect),
+    a_second_time: compensate((state) => ({ ...state, compensatedBy: 'call_9' })),
+    of_a_read: compensate((state) => ({ ...withEffect(state), effect: 'read_only' })),
+  },
 };
 
 export type CallTrialRow = TrialRow<ToolCallState, ToolCallCommand>;

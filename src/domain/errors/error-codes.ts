@@ -88,6 +88,8 @@ export const ERRORS = {
   cancel_not_supported: entry(409, 'The request may be on the wire and the tool has no cancel; wait for the result.'),
   retry_forbidden_result_unknown: entry(409, 'It is not known whether the effect happened; reconcile first.'),
   retry_not_allowed: entry(409, 'Only a call that is proven to have had no effect can be retried.'),
+  compensation_not_possible: entry(409, 'Only an effect on record can be undone; settle or look up the call first.'),
+  compensation_not_declared: entry(409, 'The manifest names no compensation; propose the counter-action yourself.'),
   handoff_not_open: entry(409, 'Only a call in manual_handoff without a finding can be resolved.'),
   statement_not_supported: entry(409, 'Declare `statement` in the manifest of the capability first.'),
   second_person_required: entry(

@@ -200,6 +200,10 @@ export const CATALOGUE = {
   'tool.cancellation_requested': define('call', 1, ['capability-runtime', 'control-plane'], { deadline: 'text' }),
   'tool.cancelled': define('call', 1, ['capability-runtime'], { effect: KNOWN_EFFECTS }),
   external_action_irreversible: define('call', 1, ['capability-runtime', 'control-plane'], { reason: 'text' }),
+  'compensation.requested': define('call', 1, ['control-plane'], {
+    compensatesToolCallId: 'text',
+    newToolCallId: 'text',
+  }),
 
   // call: finding out
   'reconciliation.started': define('call', 1, ['reconciler'], {

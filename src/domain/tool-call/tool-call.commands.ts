@@ -57,7 +57,8 @@ export type ToolCallCommand =
       readonly cancelled: EventPayload<'tool.cancelled'>;
       readonly failure: EventPayload<'tool.call.failed'>;
     } & Sent)
-  | { readonly kind: 'record_irreversible'; readonly irreversible: EventPayload<'external_action_irreversible'> }; // S8, S9
+  | { readonly kind: 'record_irreversible'; readonly irreversible: EventPayload<'external_action_irreversible'> } // S8, S9
+  | { readonly kind: 'request_compensation'; readonly request: EventPayload<'compensation.requested'> };
 
 interface Sent {
   readonly sentAt?: string | null;

@@ -217,7 +217,7 @@ describe('a retry', () => {
 
 describe('cancelling', () => {
   const request: ToolCallCommand = { kind: 'request_cancellation', cancellation: { deadline: at('10:00:20') } };
-  const asked = { ...callIn('dispatching'), cancellationRequested: true };
+  const asked = { ...callIn('dispatching'), cancellationRequested: true, cancelBy: at('10:00:20') };
   it('is asked of the tool once; asking again adds nothing', () => {
     expect(typesOf(callIn('accepted'), request)).toEqual(['tool.cancellation_requested']);
     expect(typesOf({ ...callIn('accepted'), cancellationRequested: true }, request)).toEqual([]);

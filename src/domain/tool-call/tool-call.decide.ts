@@ -12,6 +12,7 @@ import {
   resolveHandoff,
   resolveHappened,
 } from './tool-call.resolve.js';
+import { requestCompensation } from './tool-call.compensate.js';
 import { acceptRetry, retryRefusal } from './tool-call.retry.js';
 import {
   acknowledgeCancellation,
@@ -19,6 +20,7 @@ import {
   fail,
   markUnknown,
   recordAcceptance,
+  recordIrreversible,
   requestCancellation,
 } from './tool-call.settle.js';
 import { TERMINAL_STATUSES, type ToolCallState } from './tool-call.state.js';
@@ -86,7 +88,9 @@ export function decideToolCall(state: ToolCallState | null, command: ToolCallCom
     case 'acknowledge_cancellation':
       return acknowledgeCancellation(state, command);
     case 'record_irreversible':
-      return from(state, ON_THE_WIRE, { type: 'external_action_irreversible', payload: command.irreversible });
+      return recordIrreversible(state, command);
+    case 'request_compensation':
+      return requestCompensation(state, command);
   }
 }
 

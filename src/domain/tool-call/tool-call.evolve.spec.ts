@@ -24,7 +24,11 @@ const LIFE = {
   downstreamKey: 'cs_key',
   executeBefore: at('18:00:00'),
   attempt: 1,
+  compensates: null,
   cancellationRequested: false,
+  cancelBy: null,
+  irreversible: null,
+  compensatedBy: null,
   externalRequestId: null,
   contradicted: false,
 };
@@ -110,14 +114,16 @@ describe('folding a tool call', () => {
       type: 'tool.cancellation_requested',
       payload: { deadline: at('10:00:20') },
     });
-    expect(asked).toEqual({ ...callIn('accepted'), cancellationRequested: true });
+    expect(asked).toEqual({ ...callIn('accepted'), cancellationRequested: true, cancelBy: at('10:00:20') });
     const answers: DomainEvent[] = [
       { type: 'external_action_irreversible', payload: { reason: 'too_late' } },
       { type: 'tool.cancelled', payload: { effect: 'none' } },
       { type: 'tool.call.completed', payload: completion('direct') },
       { type: 'tool.call.failed', payload: failure() },
     ];
-    for (const answer of answers) expect(evolveToolCall(asked, answer).cancellationRequested).toBe(false);
+    for (const answer of answers) {
+      expect(evolveToolCall(asked, answer)).toMatchObject({ cancellationRequested: false, cancelBy: null });
+    }
     const unknown = evolveToolCall(asked, {
       type: 'tool.call.result_unknown',
       payload: { cause: 'cancel_unanswered' },
@@ -141,6 +147,29 @@ describe('folding a tool call', () => {
     const learned = evolveToolCall(callIn('dispatched'), told('r-7'));
     expect(learned).toEqual({ ...callIn('dispatched'), externalRequestId: 'r-7' });
     expect(evolveToolCall(learned, told('r-8'))).toEqual(learned);
+  });
+
+  it('remembers that nobody can stop the attempt, until a retry begins another', () => {
+    const irreversible = evolveToolCall(callIn('dispatched'), {
+      type: 'external_action_irreversible',
+      payload: { reason: 'not_supported' },
+    });
+    expect(irreversible).toMatchObject({ status: 'dispatched', irreversible: 'not_supported' });
+    const end = evolveToolCall(irreversible, { type: 'tool.call.failed', payload: failure() });
+    expect(end.irreversible).toBe('not_supported');
+    const retried: DomainEvent = {
+      type: 'tool.call.retry_accepted',
+      payload: { attempt: 2, previousStatus: 'failed' },
+    };
+    expect(evolveToolCall(end, retried).irreversible).toBeNull();
+  });
+
+  it('names the call that undoes it, and the call that it undoes', () => {
+    const payload = { compensatesToolCallId: 'call_1', newToolCallId: 'call_2' };
+    const undone = evolveToolCall(callIn('completed'), { type: 'compensation.requested', payload });
+    expect(undone).toEqual({ ...callIn('completed'), compensatedBy: 'call_2' });
+    const undoing = proposal({ compensatesToolCallId: 'call_1' });
+    expect(evolveToolCall(null, { type: 'tool.call.proposed', payload: undoing }).compensates).toBe('call_1');
   });
 
   it('is not moved by what is only recorded', () => {

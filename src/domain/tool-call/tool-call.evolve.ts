@@ -79,12 +79,20 @@ function evolve(state: ToolCallState, event: LaterEvent): ToolCallState {
       return { ...inHandoff(state), resolution: { finding, evidenceRefs: readTexts(evidenceRefs) } };
     }
     case 'tool.call.retry_accepted':
-      return become(endOf(state), { status: 'proposed', attempt: event.payload.attempt, externalRequestId: null });
+      return become(endOf(state), {
+        status: 'proposed',
+        attempt: event.payload.attempt,
+        externalRequestId: null,
+        irreversible: null,
+      });
     case 'tool.cancellation_requested':
-      return { ...state, cancellationRequested: true };
+      return { ...state, cancellationRequested: true, cancelBy: event.payload.deadline };
     case 'tool.cancelled':
+      return { ...state, cancellationRequested: false, cancelBy: null };
     case 'external_action_irreversible':
-      return { ...state, cancellationRequested: false };
+      return { ...state, cancellationRequested: false, cancelBy: null, irreversible: event.payload.reason };
+    case 'compensation.requested':
+      return { ...state, compensatedBy: event.payload.newToolCallId };
   }
 }
 
@@ -112,8 +120,12 @@ function newLife(proposal: EventPayload<'tool.call.proposed'>): ToolCallLife {
     intentDigest: proposal.intentDigest,
     downstreamKey: proposal.downstreamKey,
     executeBefore: proposal.executeBefore ?? null,
+    compensates: proposal.compensatesToolCallId ?? null,
     attempt: 1,
     cancellationRequested: false,
+    cancelBy: null,
+    irreversible: null,
+    compensatedBy: null,
     externalRequestId: null,
     contradicted: false,
   };
@@ -132,8 +144,12 @@ function lifeOf(state: ToolCallState, externalRequestId: string | null = null): 
     intentDigest: state.intentDigest,
     downstreamKey: state.downstreamKey,
     executeBefore: state.executeBefore,
+    compensates: state.compensates,
     attempt: state.attempt,
     cancellationRequested: state.cancellationRequested,
+    cancelBy: state.cancelBy,
+    irreversible: state.irreversible,
+    compensatedBy: state.compensatedBy,
     externalRequestId: externalRequestId ?? state.externalRequestId,
     contradicted: state.contradicted,
   };
@@ -141,7 +157,7 @@ function lifeOf(state: ToolCallState, externalRequestId: string | null = null): 
 
 /** The same at an end: whatever was asked of the tool has had its answer, or never will. */
 function endOf(state: ToolCallState, externalRequestId: string | null = null): ToolCallLife {
-  return { ...lifeOf(state, externalRequestId), cancellationRequested: false };
+  return { ...lifeOf(state, externalRequestId), cancellationRequested: false, cancelBy: null };
 }
 
 function referenceOf(event: { readonly payload: { readonly externalRequestId?: string | null } }): string | null {

@@ -172,7 +172,7 @@ describe('any sequence of commands to a tool call', () => {
     const reached = new Set<string>(['none']);
     holdsFor((steps) => {
       for (const { after } of steps) reached.add(situationOf(after));
-    }, 1);
+    }, 3);
     expect(SITUATIONS.filter((situation) => !reached.has(situation))).toEqual([]);
   });
 });

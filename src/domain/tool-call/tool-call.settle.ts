@@ -62,8 +62,20 @@ export function requestCancellation(
   state: ToolCallState,
   command: ToolCallCommandOf<'request_cancellation'>,
 ): DecidedCall {
-  if (isOneOf(state, ON_THE_WIRE) && state.cancellationRequested) return decided();
+  if (isOneOf(state, ON_THE_WIRE)) {
+    if (state.cancellationRequested) return decided();
+    if (state.irreversible !== null) return refuse('cancel_not_supported', 'It is on record that it cannot be stopped.');
+  }
   return from(state, ON_THE_WIRE, { type: 'tool.cancellation_requested', payload: command.cancellation });
+}
+
+/** S8, S9. It is said once of an attempt: what cannot be stopped does not become stoppable by asking again. */
+export function recordIrreversible(
+  state: ToolCallState,
+  command: ToolCallCommandOf<'record_irreversible'>,
+): DecidedCall {
+  if (isOneOf(state, ON_THE_WIRE) && state.irreversible !== null && !state.cancellationRequested) return decided();
+  return from(state, ON_THE_WIRE, { type: 'external_action_irreversible', payload: command.irreversible });
 }
 
 /** E21: only for a call whose cancellation was durably asked for, and that is known to have been sent. */

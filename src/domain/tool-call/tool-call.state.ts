@@ -51,6 +51,8 @@ export interface ToolCallIdentity {
   readonly downstreamKey: string;
   /** ISO 8601; never send at or after this time. Null when the caller set none. */
   readonly executeBefore: string | null;
+  /** The call whose effect this one is meant to undo. */
+  readonly compensates: string | null;
 }
 
 /** What every status has. */
@@ -59,6 +61,12 @@ export interface ToolCallLife extends ToolCallIdentity {
   readonly attempt: number;
   /** Cancellation has been asked of the tool and is not answered yet. */
   readonly cancellationRequested: boolean;
+  /** ISO 8601: until when the tool may answer the cancellation; null while none is asked for. */
+  readonly cancelBy: string | null;
+  /** Why it is on record that nobody can stop the present attempt any more; null while nothing says so. */
+  readonly irreversible: string | null;
+  /** The call that was proposed to undo this one. */
+  readonly compensatedBy: string | null;
   /** The provider's reference, once anything has told it. */
   readonly externalRequestId: string | null;
   /** Evidence says otherwise than the end of the call: no proof of no effect counts any more. */

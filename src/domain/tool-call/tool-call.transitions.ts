@@ -44,6 +44,7 @@ export const TOOL_CALL_EDGES: Readonly<Record<EventTypeIn<'call'>, Edges<ToolCal
     ...stay('proposed', 'authorized', 'dispatching', 'dispatched', 'accepted', 'result_unknown', 'reconciling'),
     ...stay('completed', 'failed', 'manual_handoff', 'denied', 'not_executed'),
   },
+  'compensation.requested': stay('completed', 'failed', 'manual_handoff'),
   'tool.call.contradiction_recorded': stay('completed', 'failed', 'manual_handoff', 'denied', 'not_executed'),
 };
 
@@ -102,6 +103,8 @@ const rna = 'retry_not_allowed';
 const hno = 'handoff_not_open';
 const evi = 'evidence_required';
 const exp = 'approval_expired';
+const cns = 'cancel_not_supported';
+const nop = 'compensation_not_possible';
 
 export type Answer = 'allowed' | ErrorCode;
 type Row = PerItem<typeof SITUATIONS, Answer>;
@@ -205,6 +208,7 @@ export const TOOL_CALL_ANSWERS = {
   },
   request_cancellation: {
     any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    of_what_cannot_be_stopped:  [abs,  not, not,  cns, cns, cns,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   acknowledge_cancellation: {
     asked_and_sent:             [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
@@ -213,5 +217,11 @@ export const TOOL_CALL_ANSWERS = {
   },
   record_irreversible: {
     any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+  },
+  request_compensation: {
+    of_a_known_effect:          [abs,  nop, nop,  nop, nop, nop,  nop, nop,  yes,  yes, yes,  yes, yes, yes,  nop,  nop,  nop],
+    of_no_known_effect:         [abs,  nop, nop,  nop, nop, nop,  nop, nop,  yes,  nop, nop,  nop, nop, nop,  nop,  nop,  nop],
+    a_second_time:              [abs,  dup, dup,  dup, dup, dup,  dup, dup,  dup,  dup, dup,  dup, dup, dup,  dup,  dup,  dup],
+    of_a_read:                  [abs,  nop, nop,  nop, nop, nop,  nop, nop,  nop,  nop, nop,  nop, nop, nop,  nop,  nop,  nop],
   },
 } as const satisfies Readonly<Record<ToolCallCommandKind, Readonly<Record<string, Row>>>>;

@@ -58,6 +58,12 @@ export interface Tables {
     cancellation_requested: number;
     /** 1 once evidence has said otherwise than the end of the call. */
     contradicted: number;
+    /** Until when the tool may answer the cancellation that was asked for. */
+    cancel_by: string | null;
+    /** Why it is on record that nobody can stop the present attempt. */
+    irreversible: string | null;
+    compensates: string | null;
+    compensated_by: string | null;
     /** cause of unknown, code of failure, reason of not executed, basis of denial. */
     status_reason: string | null;
     known_effect: string | null;

@@ -31,6 +31,10 @@ const life = {
   attempt: fc.integer({ min: 1, max: 9 }),
   cancellationRequested: fc.boolean(),
   contradicted: fc.boolean(),
+  cancelBy: fc.option(fc.constant('2031-01-01T10:00:20.000Z')),
+  irreversible: fc.option(fc.constant('not_supported')),
+  compensates: fc.option(fc.constant('call_9')),
+  compensatedBy: fc.option(fc.constant('call_8')),
   externalRequestId: nullable(text),
 };
 const carrying = { nonce: text, fence: fc.nat(), owner: text, ownerEpoch: fc.nat(), deadline: text };

@@ -78,6 +78,10 @@ function lifeColumns(state: ToolCallState): Omit<Row, keyof ToolCallFacts | keyo
     external_request_id: state.externalRequestId,
     cancellation_requested: state.cancellationRequested ? 1 : 0,
     contradicted: state.contradicted ? 1 : 0,
+    cancel_by: state.cancelBy,
+    irreversible: state.irreversible,
+    compensates: state.compensates,
+    compensated_by: state.compensatedBy,
   };
 }
 
@@ -144,6 +148,9 @@ export function toolCallState(row: Row, attempt: TableRow<'attempts'> | null): T
     ...identity(row),
     attempt: row.attempt,
     cancellationRequested: row.cancellation_requested === 1,
+    cancelBy: row.cancel_by,
+    irreversible: row.irreversible,
+    compensatedBy: row.compensated_by,
     externalRequestId: row.external_request_id,
     contradicted: row.contradicted === 1,
   };
@@ -204,6 +211,7 @@ function identity(row: Row): ToolCallIdentity {
     intentDigest: row.intent_digest,
     downstreamKey: row.downstream_key,
     executeBefore: row.execute_before,
+    compensates: row.compensates,
   };
 }
 
