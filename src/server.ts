@@ -24,11 +24,13 @@ import { PolicyWatch } from './policy/policy-watch.js';
 import { Attempt } from './proxy/executor/attempt.js';
 import { Breaker } from './proxy/executor/breaker.js';
 import { Dispatcher } from './proxy/executor/dispatcher.js';
+import { Canceller } from './proxy/cancel/canceller.worker.js';
 import { Executor } from './proxy/executor/executor.worker.js';
 import type { RunningTracing } from './proxy/observe/start-tracing.js';
 import { LateResults } from './proxy/reconcile/late-results.worker.js';
 import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
 import { Reconciliation } from './proxy/reconcile/reconciliation.js';
+import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
@@ -203,6 +205,7 @@ async function startWork(
   logger: Logger,
 ): Promise<(graceMs: number) => Promise<void>> {
   const [executor, reconciler, breaker] = [app.get(Executor), app.get(Reconciler), app.get(Breaker)];
+  const [canceller, stopping] = [app.get(Canceller), app.get(StoppingRuns)];
   const [expiry, stale, orphans, authorized, idleRuns] = [
     app.get(ApprovalExpiry),
     app.get(StaleQuestions),
@@ -220,6 +223,7 @@ async function startWork(
       { name: 'late results', tick: () => late.tick() },
       { name: 'authorized calls', tick: () => authorized.tick() },
       { name: 'idle runs', tick: () => idleRuns.tick() },
+      { name: 'stopping runs', tick: () => stopping.tick() },
     ],
     settings.execution.sweepIntervalMs,
     logger,
@@ -237,6 +241,8 @@ async function startWork(
   executor.start();
   breaker.start();
   late.start();
+  canceller.start();
+  stopping.start();
   authorized.start(() => void sweep.wake());
   await sweep.start();
   reconciler.start();
@@ -246,6 +252,8 @@ async function startWork(
     await sweep.stop();
     await reconciler.stop();
     await late.stop();
+    await stopping.stop();
+    await within(graceMs, canceller.stop());
     await executor.stop(graceMs);
     breaker.stop();
   };

@@ -70,7 +70,7 @@ export async function loadCapabilities(dir: string, surroundings: ManifestSurrou
         ),
       );
   }
-  problems.push(...repeatedNames(loaded));
+  problems.push(...repeatedNames(loaded), ...compensationProblems(loaded));
   if (problems.length > 0) {
     throw new CountersignError('invalid_manifest', `The capability manifests have problems:\n${problems.join('\n')}`, {
       problems,
@@ -135,5 +135,16 @@ function* repeatedNames(loaded: readonly { file: string; capability: Capability 
       yield `${item.file} /name: ${earlier.file} has this name and version too`;
     else
       yield `${item.file} /name: ${earlier.file} has another version of this name, and one version of a name is in force at a time`;
+  }
+}
+
+/** What undoes a call is a capability in force, and another one. */
+function* compensationProblems(loaded: readonly { file: string; capability: Capability }[]): Generator<string> {
+  const names = new Set(loaded.map(({ capability }) => capability.manifest.name));
+  for (const { file, capability } of loaded) {
+    const named = capability.manifest.compensation?.capability;
+    if (named === undefined) continue;
+    if (named === capability.manifest.name) yield `${file} /compensation/capability: a capability does not undo itself`;
+    else if (!names.has(named)) yield `${file} /compensation/capability: no such capability is declared`;
   }
 }

@@ -80,7 +80,7 @@ export const settingsSchema = z.strictObject({
     lagMsMax: whole(1000, 30 * DAY_MS),
     sinks: z.record(z.string().regex(word), sinkSchema),
   }),
-  runs: z.strictObject({ implicitIdleMs: whole(60_000, 365 * DAY_MS) }),
+  runs: z.strictObject({ implicitIdleMs: whole(60_000, 365 * DAY_MS), modelCancelMs: whole(100, DAY_MS) }),
   limits: z.strictObject({
     jsonDepthMax: whole(4, 128),
     jsonKeysMax: whole(16, 1_000_000),

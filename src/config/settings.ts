@@ -92,7 +92,7 @@ export abstract class Settings {
     /** By name. Sinks come from the settings alone: nobody can add one over HTTP. */
     readonly sinks: Readonly<Record<string, SinkSettings>>;
   };
-  abstract readonly runs: { readonly implicitIdleMs: number };
+  abstract readonly runs: { readonly implicitIdleMs: number; readonly modelCancelMs: number };
   abstract readonly limits: {
     readonly jsonDepthMax: number;
     readonly jsonKeysMax: number;

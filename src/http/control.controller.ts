@@ -13,7 +13,11 @@ import { DecideApproval } from '../control/decide-approval/decide-approval.comma
 import { ReloadPolicies } from '../control/reload-policies/reload-policies.command.js';
 import { ResumeAuthorized } from '../control/resume-authorized/resume-authorized.command.js';
 import { RetryToolCall } from '../control/retry-tool-call/retry-tool-call.command.js';
+import { ResumeRun } from '../control/resume-run/resume-run.command.js';
 import { SetPause, type PauseTarget } from '../control/set-pause/set-pause.command.js';
+import { StopRun } from '../control/stop-run/stop-run.command.js';
+import { SuspendRun } from '../control/suspend-run/suspend-run.command.js';
+import { CountersignError } from '../domain/errors/countersign-error.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
 import { ROLES, type Caller } from '../identity/caller.js';
 import { GetCommand } from '../runtime/queries/command.queries.js';
@@ -62,17 +66,13 @@ function commandOf(caller: Caller, body: ControlBody, commandId: string | null):
   const reason = body.reason ?? null;
   switch (body.type) {
     case 'resume':
-      return new DecideApproval(
-        caller,
-        {
-          approvalId: body.target.approvalId,
-          decision: body.decision,
-          digest: body.digest,
-          reason,
-          expectedVersion: null,
-        },
-        commandId,
-      );
+      return 'runId' in body.target
+        ? resumeRun(caller, body.target.runId, body, commandId)
+        : decide(caller, body.target.approvalId, body, commandId);
+    case 'stop':
+      return new StopRun(caller, body.target.runId, body.modelActive ?? false, reason, commandId);
+    case 'suspend':
+      return new SuspendRun(caller, body.target.runId, reason, commandId);
     case 'resume_authorized':
       return new ResumeAuthorized(caller, reason, commandId);
     case 'cancel':
@@ -86,6 +86,27 @@ function commandOf(caller: Caller, body: ControlBody, commandId: string | null):
       return new ReloadPolicies(caller, reason, commandId);
   }
 }
+
+type ResumeBody = Extract<ControlBody, { readonly type: 'resume' }>;
+
+function decide(caller: Caller, approvalId: string, body: ResumeBody, commandId: string | null): DecideApproval {
+  const { decision, digest, reason = null } = body;
+  if (decision === undefined) throw missing('/decision');
+  if (digest === undefined) throw missing('/digest');
+  return new DecideApproval(caller, { approvalId, decision, digest, reason, expectedVersion: null }, commandId);
+}
+
+function resumeRun(caller: Caller, runId: string, body: ResumeBody, commandId: string | null): ResumeRun {
+  const { decision, digest, reason = null } = body;
+  if (decision !== undefined || digest !== undefined) {
+    const pointer = decision === undefined ? '/digest' : '/decision';
+    throw new CountersignError('invalid_request', `${pointer}: belongs to an approval, not to a run`, { pointer });
+  }
+  return new ResumeRun(caller, runId, reason, commandId);
+}
+
+const missing = (pointer: string): CountersignError =>
+  new CountersignError('invalid_request', `${pointer}: is required to decide an approval`, { pointer });
 
 function pauseTarget(caller: Caller, target: WireTarget): PauseTarget {
   if (target === 'all') return { kind: 'all', value: '' };

@@ -15,6 +15,12 @@ export const ISSUE_COMMAND = {
   refusals: [
     'invalid_idempotency_key',
     'not_authorized',
+    'run_not_found',
+    'run_already_active',
+    'run_stopping',
+    'run_suspended',
+    'run_not_resumable',
+    'not_at_safe_point',
     'tool_call_not_found',
     'tool_call_already_ended',
     'tool_call_not_ready',

@@ -10,6 +10,7 @@ import { principalKey } from '../domain/principal.js';
 import { isTerminal, type ToolCallStatus } from '../domain/tool-call/tool-call.state.js';
 import { AllowRoles, CurrentCaller } from '../identity/bearer.guard.js';
 import { ROLES, type Caller } from '../identity/caller.js';
+import { CompensateToolCall } from '../control/compensate-tool-call/compensate-tool-call.command.js';
 import { ProposeToolCall } from '../control/propose-tool-call/propose-tool-call.command.js';
 import { ResolveHandoff } from '../control/resolve-handoff/resolve-handoff.command.js';
 import { GetToolCall, ListToolCalls } from '../runtime/queries/tool-call.queries.js';
@@ -19,7 +20,13 @@ import { Implements } from './openapi/operation.js';
 import { preferredWaitMs, waitMsFrom } from './prefer.js';
 import { readInput } from './read-input.js';
 import { toUtc } from './timestamps.js';
-import { GET_TOOL_CALL, LIST_TOOL_CALLS, PROPOSE_TOOL_CALL, RESOLVE_TOOL_CALL } from './tool-calls.operations.js';
+import {
+  COMPENSATE_TOOL_CALL,
+  GET_TOOL_CALL,
+  LIST_TOOL_CALLS,
+  PROPOSE_TOOL_CALL,
+  RESOLVE_TOOL_CALL,
+} from './tool-calls.operations.js';
 
 const NEEDS_RECONCILIATION: readonly ToolCallStatus[] = ['result_unknown', 'reconciling', 'manual_handoff'];
 
@@ -128,6 +135,24 @@ export class ToolCallsController {
       ),
     );
     return this.show(caller, toolCallId, 0, request, reply);
+  }
+
+  /** The answer is the compensating call: as judged, waiting or done as any other. */
+  @Post(':toolCallId/compensation')
+  @AllowRoles('harness', 'operator')
+  @Implements(COMPENSATE_TOOL_CALL)
+  async compensate(
+    @CurrentCaller() caller: Caller,
+    @Param('toolCallId') toolCallId: string,
+    @Body() input: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ToolCallRepresentation> {
+    const body = readInput(COMPENSATE_TOOL_CALL.body, input);
+    const proposed = await this.commands.execute(new CompensateToolCall(caller, toolCallId, body.reason ?? null));
+    if (proposed.replayed) void reply.header('idempotent-replayed', 'true');
+    void reply.header('location', `/v1/tool-calls/${proposed.toolCallId}`);
+    return this.show(caller, proposed.toolCallId, 0, request, reply);
   }
 
   private async show(

@@ -1,3 +1,4 @@
+import { compensationBody } from '../client/contract/run-control.js';
 import {
   proposeToolCallBody,
   resolutionBody,
@@ -98,6 +99,35 @@ export const RESOLVE_TOOL_CALL = {
     'second_person_required',
     'evidence_required',
     'command_id_conflict',
+    ...RECORDING,
+  ],
+} as const satisfies Operation;
+
+export const COMPENSATE_TOOL_CALL = {
+  id: 'compensateToolCall',
+  tag: 'Tool calls',
+  summary: 'Propose the call that undoes this one',
+  description:
+    'The manifest names the capability and takes its arguments from the record. It is a call of its own: judged, countersigned where the policy says so, sent at most once. A call has one compensation.',
+  body: compensationBody,
+  answers: {
+    200: { means: ENDED, body: toolCallRepresentation, headers: [LOCATION, IDEMPOTENT_REPLAYED] },
+    202: { means: GOING_ON, body: toolCallRepresentation, headers: [LOCATION, IDEMPOTENT_REPLAYED] },
+  },
+  refusals: [
+    'tool_call_not_found',
+    'compensation_not_possible',
+    'compensation_not_declared',
+    'capability_version_changed',
+    'capability_unknown',
+    'capability_paused',
+    'capability_held',
+    'invalid_arguments',
+    'outstanding_identical_intent',
+    'run_stopping',
+    'run_suspended',
+    'paused',
+    'engine_error',
     ...RECORDING,
   ],
 } as const satisfies Operation;

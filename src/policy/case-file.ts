@@ -11,6 +11,7 @@ import type { JsonObject } from '../domain/json/json-value.js';
 import { foldToolCall } from '../domain/tool-call/tool-call.evolve.js';
 import type { ToolCallState } from '../domain/tool-call/tool-call.state.js';
 import { Store } from '../storage/store.js';
+import { GuardFailed } from '../storage/unit.js';
 import type { LoadedApproval, LoadedCall } from '../storage/units/load.js';
 import type { PolicyRequest } from './core/policy-types.js';
 
@@ -67,16 +68,22 @@ export class CaseFile {
   /**
    * Before sending: the rows say what folding the sealed events says, and the approval is this call's own consent.
    *
-   * @throws RecordTampered
+   * @throws RecordTampered; GuardFailed when a record was moved while it was being read
    */
   async verify(call: LoadedCall, approval: LoadedApproval | null): Promise<void> {
     const { tenant, tool_call_id: toolCallId } = call.row;
     const folded = foldToolCall(null, await this.stream(tenant, { kind: 'call', id: toolCallId }));
-    if (!isSame(folded, call.state)) throw new RecordTampered('the row of the call differs from its events');
+    if (!isSame(folded, call.state)) {
+      const now = await this.store.read.toolCall(tenant, toolCallId);
+      throw differs('the row of the call differs from its events', call.row, now);
+    }
     if (approval === null) return;
     const { row, state } = approval;
     const asked = foldApproval(null, await this.stream(tenant, { kind: 'approval', id: row.approval_id }));
-    if (!isSame(asked, state)) throw new RecordTampered('the row of the approval differs from its events');
+    if (!isSame(asked, state)) {
+      const now = await this.store.read.approval(tenant, row.approval_id);
+      throw differs('the row of the approval differs from its events', row, now);
+    }
     const own =
       row.tool_call_id === toolCallId &&
       state.attempt === call.state.attempt &&
@@ -96,6 +103,11 @@ export class CaseFile {
     if (event === null || !isOwn) throw new RecordTampered('a record of the call cannot be read');
     return event;
   }
+}
+
+/** Row and stream are two reads: where the row has moved on since, they differ for no worse reason than that. */
+function differs(message: string, loaded: { version: number }, now: { version: number } | null): Error {
+  return now !== null && now.version !== loaded.version ? new GuardFailed('record') : new RecordTampered(message);
 }
 
 function isSame(folded: ToolCallState | ApprovalState | null, row: ToolCallState | ApprovalState): boolean {

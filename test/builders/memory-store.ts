@@ -73,7 +73,8 @@ export class MemoryStore extends Store {
 
   override async commit(unit: Unit): Promise<Committed> {
     this.beforeCommit(unit);
-    const before = structuredClone(this.tables);
+    // Copied by hand: what structuredClone makes belongs to another realm, and deep equality tells them apart.
+    const before = new Map([...this.tables].map(([table, rows]) => [table, rows.map((row) => ({ ...row }))]));
     const eventsBefore = this.events.length;
     const recordedAt = new Date(this.clock.now()).toISOString();
     try {
@@ -320,6 +321,12 @@ function reader(store: MemoryStore): StoreReader {
       (await many('tool_calls', (row) => row.run_id === runId && !isTerminal(row.status))).length,
     pendingApprovalCount: async (_tenant, runId) =>
       (await many('approvals', (row) => row.run_id === runId && row.status === 'pending')).length,
+    callsInStop: (tenant, runId, since) =>
+      many(
+        'tool_calls',
+        (row) => row.tenant === tenant && row.run_id === runId && (row.updated_at >= since || !isTerminal(row.status)),
+      ),
+    stoppingRuns: (limit) => many('runs', (row) => row.status === 'stopping', limit),
     idleImplicitRuns: (before, limit) =>
       many(
         'runs',

@@ -42,6 +42,17 @@ export function probeableManifest(
   });
 }
 
+/** The tool can be asked to cancel: `POST /name.cancel`, with our key or its own reference in the body. */
+export function cancelBlock(name: string, more: Json = {}): Json {
+  const by = more['by'] ?? 'idempotency_key';
+  const body = by === 'external_id' ? { id: '{externalRequestId}' } : { key: '{downstreamKey}' };
+  const keyed = by === 'external_id' ? {} : { idempotency: { header: 'Idempotency-Key', keyRetention: '24h' } };
+  return {
+    ...keyed,
+    cancel: { by, request: { method: 'POST', path: `/${name}.cancel`, body }, timeout: '1s', ...more },
+  };
+}
+
 export function readOnlyManifest(name: string, properties: Json = { text: textProperty }, overrides: Json = {}): Files {
   const path = `/${name}`;
   return manifestFile(name, {

@@ -13,7 +13,7 @@ export interface EventRecord {
 /** What the store holds, read past the product, as a person with a database tool would. Never writes. */
 export function eventsOf(
   dataDir: string,
-  column: 'tool_call_id' | 'approval_id' | 'command_id',
+  column: 'tool_call_id' | 'approval_id' | 'command_id' | 'run_id',
   id: string,
 ): EventRecord[] {
   const database = new Database(join(dataDir, 'countersign.sqlite'), { readonly: true, fileMustExist: true });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { commandId, consentDigest, id, instant, links, reason, verdict } from './fields.js';
+import { commandId, id, instant, links, reason } from './fields.js';
+import { resumeCommand, stopCommand, suspendCommand } from './run-control.js';
 
 const pauseTarget = z
   .union([
@@ -13,14 +14,9 @@ export type PauseTarget = z.infer<typeof pauseTarget>;
 
 export const controlBody = z
   .discriminatedUnion('type', [
-    z.strictObject({
-      commandId,
-      type: z.literal('resume'),
-      target: z.strictObject({ approvalId: id }),
-      decision: verdict,
-      digest: consentDigest,
-      reason,
-    }),
+    resumeCommand,
+    stopCommand,
+    suspendCommand,
     z.strictObject({ commandId, type: z.literal('resume_authorized'), reason }),
     z.strictObject({ commandId, type: z.literal('cancel'), target: z.strictObject({ toolCallId: id }), reason }),
     z.strictObject({ commandId, type: z.literal('retry'), target: z.strictObject({ toolCallId: id }), reason }),

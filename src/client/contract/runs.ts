@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { id, instant, links, requester } from './fields.js';
+import { stopRepresentation } from './run-control.js';
 
 export const runRepresentation = z
   .strictObject({
@@ -9,6 +10,8 @@ export const runRepresentation = z
     label: z.string().nullable().describe('The `Run-Id` header it was made by.'),
     principal: requester,
     openCalls: z.int(),
+    canStop: z.boolean().describe('A stop would be admitted.'),
+    stop: stopRepresentation.nullable().describe('How far a stop has come; null while nobody has asked for one.'),
     createdAt: instant,
     updatedAt: instant,
     links,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { approvalStatus } from './approvals.js';
 import { commandId, id, instant, links, nextCursor, pageCursor, pageLimit, timestamp, words } from './fields.js';
+import { cancellationRepresentation } from './run-control.js';
 
 export const proposeToolCallBody = z
   .strictObject({
@@ -156,6 +157,9 @@ export const toolCallRepresentation = z
       })
       .nullable(),
     resolution: z.strictObject({ finding: z.string(), evidenceRefs: z.array(z.string()) }).nullable(),
+    cancellation: cancellationRepresentation.nullable(),
+    compensates: z.string().nullable().describe('The call that this one is meant to undo.'),
+    compensatedBy: z.string().nullable().describe('The call that was proposed to undo this one.'),
     outcome: z.strictObject({ status: z.string(), evidenceRefs: z.array(z.string()) }),
     guidance: z.string().describe('One sentence for the model: what is known, and whether to call again.'),
     createdAt: instant,

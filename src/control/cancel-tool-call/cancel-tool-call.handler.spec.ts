@@ -4,8 +4,8 @@ import type { Caller } from '../../identity/caller.js';
 import { CancelToolCall } from './cancel-tool-call.command.js';
 import { CancelToolCallHandler } from './cancel-tool-call.handler.js';
 
-const cancel = ({ desk, commands }: Installation, id: string, caller: Caller = AGENT): Promise<unknown> =>
-  new CancelToolCallHandler(desk, commands).execute(new CancelToolCall(caller, id, null, null)).then(
+const cancel = ({ desk, commands, gate }: Installation, id: string, caller: Caller = AGENT): Promise<unknown> =>
+  new CancelToolCallHandler(desk, commands, gate).execute(new CancelToolCall(caller, id, null, null)).then(
     () => 'accepted',
     (error: { code?: string }) => error.code ?? error,
   );

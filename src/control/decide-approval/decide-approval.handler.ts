@@ -9,7 +9,7 @@ import type { Guard } from '../../storage/unit.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { loadApproval, loadCall, type LoadedApproval, type LoadedCall } from '../../storage/units/load.js';
-import { runIsOpen } from '../../storage/units/run-in-unit.js';
+import { runTakesDecisions } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { AlreadyDone, CommandLog } from '../command-log.js';
@@ -83,7 +83,7 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     if (!approval.changed) return false;
     // A vote that could lead to sending rests on what was asked: the same definition, the same policy, an open run.
     if (word.decision === 'allow') this.guardConsent(draft, loaded, loadedCall);
-    draft.guard(runIsOpen(loaded.row.run_id)).guard(stillToDecide(loaded.row.approval_id));
+    draft.guard(runTakesDecisions(loaded.row.run_id)).guard(stillToDecide(loaded.row.approval_id));
     const { state } = approval;
     if (state.status === 'granted') {
       const { executeBy, attempt } = state;

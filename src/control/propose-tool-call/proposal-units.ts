@@ -9,6 +9,7 @@ import type { PolicyDecision, PolicyRequest } from '../../policy/core/policy-typ
 import { Judge } from '../../policy/judge.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { openIntent } from '../../storage/units/call-rows.js';
+import type { LoadedCall } from '../../storage/units/load.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
@@ -56,6 +57,8 @@ export class ProposalUnits {
     for (const guard of this.gate.guards(intent.capability, judged.caller.tenant, intent.principal)) draft.guard(guard);
     draft.guard(this.judge.guard(decision));
     const call = this.open(draft, judged, toolCallId, now);
+    const { compensates } = judged.proposal;
+    if (compensates !== undefined) linkToOriginal(draft, compensates, toolCallId);
     this.claim(draft, judged, call, now);
     this.judge.record(draft, call, {
       phase: 'propose',
@@ -142,6 +145,9 @@ export class ProposalUnits {
           allowDuplicateIntent: proposal.allowDuplicateIntent ? true : null,
           redacted: intent.redacted,
           requesterSubjects: requesters(caller),
+          ...(proposal.compensates === undefined
+            ? {}
+            : { compensatesToolCallId: proposal.compensates.row.tool_call_id }),
         },
       },
       { capabilityId: intent.capability.id },
@@ -197,4 +203,10 @@ export class ProposalUnits {
     });
     return true;
   }
+}
+
+/** The original names the call that is meant to undo it: whoever proposes a second one fails this comparison. */
+function linkToOriginal(draft: UnitDraft, original: LoadedCall, newToolCallId: string): void {
+  const request = { compensatesToolCallId: original.row.tool_call_id, newToolCallId };
+  new CallInUnit(draft, original).do({ kind: 'request_compensation', request }, {}, 'control-plane');
 }

@@ -156,6 +156,9 @@ function guidanceFor(state: ToolCallState): string {
 }
 
 function failedGuidance(state: ToolCallIn<'failed'>): string {
+  if (state.code === 'cancelled' && state.knownEffect === 'none') {
+    return 'The tool confirmed that it was cancelled and had no effect; do not call again unless it is asked for.';
+  }
   switch (state.knownEffect) {
     case 'none':
       return state.retryable

@@ -3,7 +3,7 @@ import type { EventPayload } from '../events/catalogue.js';
 import { decided, mustHold } from '../events/decided.js';
 import { isBefore } from '../events/instant.js';
 import type { ToolCallCommand, ToolCallCommandOf } from './tool-call.commands.js';
-import { from, ON_THE_WIRE, outOfPlace, type CallEvent, type DecidedCall } from './tool-call.place.js';
+import { from, outOfPlace, type CallEvent, type DecidedCall } from './tool-call.place.js';
 import {
   handOff,
   recordFinding,

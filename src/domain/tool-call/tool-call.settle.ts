@@ -64,7 +64,8 @@ export function requestCancellation(
 ): DecidedCall {
   if (isOneOf(state, ON_THE_WIRE)) {
     if (state.cancellationRequested) return decided();
-    if (state.irreversible !== null) return refuse('cancel_not_supported', 'It is on record that it cannot be stopped.');
+    if (state.irreversible !== null)
+      return refuse('cancel_not_supported', 'It is on record that it cannot be stopped.');
   }
   return from(state, ON_THE_WIRE, { type: 'tool.cancellation_requested', payload: command.cancellation });
 }

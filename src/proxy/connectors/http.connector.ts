@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { outputProblem } from '../../capabilities/argument-schema.js';
-import type { Capability, Probe, RequestTemplate } from '../../capabilities/manifest.js';
+import type { Cancel, Capability, Probe, RequestTemplate } from '../../capabilities/manifest.js';
 import { renderRequest } from '../../capabilities/request-rendering.js';
 import { jsonLimits } from '../../config/json-limits.js';
 import { Settings } from '../../config/settings.js';
@@ -12,6 +12,7 @@ import type { OutboundResult } from '../../egress/outbound-request.js';
 import { Credentials } from '../../secrets/credentials.js';
 import type { Scrubber } from '../core/scrub.js';
 import { classifyHttp, type HttpRules, type Observation } from '../core/classify-http.js';
+import { readCancelAnswer, type CancelHeard } from '../core/cancel-answer.js';
 import { readFinding, readReplay, type Finding } from '../core/probe-finding.js';
 
 /** What varies between two uses of a request template. */
@@ -89,6 +90,18 @@ export class HttpConnector {
     const { observation, evidence } = await this.carryOut(capability, use);
     const reached = observation.class !== 'not_sent' && 'status' in observation;
     return { finding: readReplay(observation), reached, evidence: { ...evidence, replayed: true } };
+  }
+
+  /** Asks the tool to stop a call. Called only after the wish is durable, at most once per attempt. */
+  async cancel(capability: Capability, cancel: Cancel, use: Use): Promise<CancelHeard> {
+    const result = await this.send(capability, cancel.request, use, PROBE_BYTES_MAX);
+    const { effect } = cancel;
+    const evidence = evidenceOf(result);
+    if (result.kind !== 'response') {
+      return { answer: result.evidence.bytesWritten ? 'unanswered' : 'not_sent', effect, evidence };
+    }
+    const body = result.bodyTruncated ? undefined : this.parse(result.body, PROBE_BYTES_MAX);
+    return { answer: readCancelAnswer(result.status, body, cancel), effect, evidence };
   }
 
   private send(

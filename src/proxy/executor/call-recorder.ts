@@ -51,6 +51,21 @@ export class CallRecorder {
   }
 
   /**
+   * Records that the request was given to the socket. Somebody may have asked for its cancellation meanwhile: then that
+   * comes first, and this is recorded behind it.
+   */
+  async recordSent(call: LoadedCall, dispatchedAt: string): Promise<LoadedCall> {
+    const command = { kind: 'record_sent', sent: { dispatchedAt } } as const;
+    try {
+      return await this.record(call, command);
+    } catch (error) {
+      const now = error instanceof GuardFailed ? await this.again(call) : null;
+      if (now === null || now.state.attempt !== call.state.attempt || now.state.status !== 'dispatching') throw error;
+      return this.record(now, command);
+    }
+  }
+
+  /**
    * Records how an attempt ended. When somebody else moved the call meanwhile, the answer is recorded against what is
    * true now: as the settlement, as evidence for an unknown result, or as a contradiction. A store that cannot write is
    * asked again while the claim lives; after that the sweep finds the call and says that its result is unknown.

@@ -30,7 +30,7 @@ export class SentNote {
     this.moment = dispatchedAt;
     this.timer = setTimeout(() => {
       this.recorded = this.recorder
-        .record(this.call, { kind: 'record_sent', sent: { dispatchedAt } })
+        .recordSent(this.call, dispatchedAt)
         // Somebody else moved the call, or the store failed: the end of the attempt finds out which.
         .catch(() => this.call);
     }, recordAfterMs);

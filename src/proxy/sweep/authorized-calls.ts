@@ -13,7 +13,7 @@ import { Executor } from '../executor/executor.worker.js';
 const BATCH = 200;
 
 /** After these, what was held back or asked may be looked at anew. */
-const WAKING: readonly EventType[] = ['pause.cleared', 'capability.released', 'policy.activated'];
+const WAKING: readonly EventType[] = ['pause.cleared', 'capability.released', 'policy.activated', 'run.resumed'];
 
 /**
  * Authorized calls that nobody is carrying: after a restart, a pause, or a lost wake-up. Nothing of them was sent, so

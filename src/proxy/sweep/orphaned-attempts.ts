@@ -62,12 +62,18 @@ export class OrphanedAttempts {
     }
   }
 
-  private orphanedBy({ state }: LoadedCall): 'owner_lost' | 'deadline_passed' | null {
+  private orphanedBy({ state }: LoadedCall): 'owner_lost' | 'deadline_passed' | 'cancel_unanswered' | null {
     if (!('ownerEpoch' in state)) return null;
     const patienceMs = state.status === 'accepted' ? this.patienceFor(state) : 0;
     const pastDeadline = this.desk.clock.now() >= Date.parse(state.deadline) + patienceMs;
     // What the tool has accepted is the tool's to finish: a new owner may wait for it as well as the old one.
-    if (state.status !== 'accepted' && state.ownerEpoch < this.desk.instance.epoch) return 'owner_lost';
+    if (state.status !== 'accepted' && state.ownerEpoch < this.desk.instance.epoch) {
+      // Whether the dead owner had asked the tool to stop it is as unknown as what became of it.
+      return state.cancellationRequested ? 'cancel_unanswered' : 'owner_lost';
+    }
+    if (state.status === 'accepted' && state.cancelBy !== null && this.desk.now() >= state.cancelBy) {
+      return 'cancel_unanswered';
+    }
     return pastDeadline ? 'deadline_passed' : null;
   }
 

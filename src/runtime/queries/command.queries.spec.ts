@@ -15,7 +15,7 @@ beforeEach(() => {
 
 /** An agent cancels its call, under its own command id. */
 async function cancel(toolCallId: string, commandId: string): Promise<void> {
-  await new CancelToolCallHandler(installation.desk, installation.commands)
+  await new CancelToolCallHandler(installation.desk, installation.commands, installation.gate)
     .execute(new CancelToolCall(AGENT, toolCallId, null, commandId))
     .catch(() => undefined);
 }

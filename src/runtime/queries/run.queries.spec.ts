@@ -86,6 +86,8 @@ describe('a run', () => {
       label: 'ticket 7',
       principal: { sub: 'alice', act: 'agent-7' },
       openCalls: 1,
+      canStop: true,
+      stop: null,
       createdAt: bench.installation.clock.iso,
       updatedAt: bench.installation.clock.iso,
       links: { self: `/v1/runs/${bench.runId}`, toolCalls: `/v1/tool-calls?runId=${bench.runId}` },

@@ -1,9 +1,11 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { principalKey, principalOf } from '../../domain/principal.js';
+import { isEnded } from '../../domain/run/run.state.js';
 import { hasRole, type Caller } from '../../identity/caller.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { Store } from '../../storage/store.js';
+import { stopView, type StopView } from '../views/stop.view.js';
 
 export interface RunView {
   readonly runId: string;
@@ -12,6 +14,10 @@ export interface RunView {
   readonly label: string | null;
   readonly principal: { readonly sub: string; readonly act: string | null };
   readonly openCalls: number;
+  /** A stop would be admitted. */
+  readonly canStop: boolean;
+  /** How far a stop has come; null while nobody has asked for one. */
+  readonly stop: StopView | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly links: Readonly<Record<string, string>>;
@@ -44,6 +50,8 @@ export class GetRunHandler implements IQueryHandler<GetRun> {
       label: row.label?.startsWith('label:') === true ? row.label.slice('label:'.length) : null,
       principal: { sub: sub ?? '', act: act ?? null },
       openCalls: await this.store.read.openCallCount(row.tenant, row.run_id),
+      canStop: row.status !== 'stopping' && !isEnded(row.status),
+      stop: row.status === 'stopping' || row.status === 'stopped' ? await stopView(this.store.read, row) : null,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
       links: { self: `/v1/runs/${row.run_id}`, toolCalls: `/v1/tool-calls?runId=${row.run_id}` },

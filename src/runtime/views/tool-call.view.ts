@@ -36,12 +36,20 @@ export interface ToolCallView {
   readonly retryReasons: readonly string[];
   readonly reconciliation: ReconciliationView | null;
   readonly resolution: { readonly finding: string; readonly evidenceRefs: readonly string[] } | null;
+  readonly cancellation: CancellationView | null;
+  readonly compensates: string | null;
+  readonly compensatedBy: string | null;
   readonly outcome: { readonly status: string; readonly evidenceRefs: readonly string[] };
   readonly guidance: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly position: number;
   readonly links: Readonly<Record<string, string>>;
+}
+
+interface CancellationView {
+  readonly status: 'requested' | 'unanswered' | 'confirmed' | 'impossible';
+  readonly reason: string | null;
 }
 
 interface DecisionView {
@@ -106,6 +114,9 @@ export class ToolCallViews {
       retryReasons: disposition.retryReasons,
       reconciliation: reconciliationOf(call),
       resolution: resolutionOf(resolved),
+      cancellation: cancellationOf(state),
+      compensates: state.compensates,
+      compensatedBy: state.compensatedBy,
       // Judged from feedback alone: a tool's own answer never confirms what the world shows.
       outcome: { status: 'not_observed', evidenceRefs: [] },
       guidance: disposition.guidance,
@@ -215,6 +226,16 @@ function resolutionOf(resolved: CommittedEvent | null): ToolCallView['resolution
   if (resolved === null) return null;
   const { finding, evidenceRefs } = resolved.payload as unknown as { finding: string; evidenceRefs: readonly string[] };
   return { finding, evidenceRefs };
+}
+
+/** What is recorded about stopping what was sent: a wish stays a wish until the tool has answered. */
+function cancellationOf(state: LoadedCall['state']): CancellationView | null {
+  if (state.status === 'failed' && state.code === 'cancelled') return { status: 'confirmed', reason: null };
+  if (state.cancellationRequested) {
+    const isOpen = state.status !== 'result_unknown' && state.status !== 'reconciling';
+    return { status: isOpen ? 'requested' : 'unanswered', reason: null };
+  }
+  return state.irreversible === null ? null : { status: 'impossible', reason: state.irreversible };
 }
 
 function textOf(event: CommittedEvent | null, field: string): string | null {

@@ -34,6 +34,22 @@ export function runReader(connection: ReadConnection): RunReader {
       );
       return row?.n ?? 0;
     },
+    callsInStop: (tenant, runId, since) =>
+      connection.many<TableRow<'tool_calls'>>(
+        `SELECT * FROM tool_calls WHERE run_id = ? AND tenant = ? AND updated_at >= ?
+         UNION SELECT * FROM tool_calls WHERE run_id = ? AND tenant = ? AND ${CALL_IS_OPEN}
+         ORDER BY tool_call_id`,
+        runId,
+        tenant,
+        since,
+        runId,
+        tenant,
+      ),
+    stoppingRuns: (limit) =>
+      connection.many<TableRow<'runs'>>(
+        `SELECT * FROM runs WHERE status = 'stopping' ORDER BY run_id LIMIT ?`,
+        limit,
+      ),
     idleImplicitRuns: (before, limit) =>
       connection.many<TableRow<'runs'>>(
         `SELECT * FROM runs AS r WHERE implicit = 1 AND status = 'running' AND updated_at < ?

@@ -45,6 +45,10 @@ export interface RunReader {
   openCallCount(tenant: string, runId: string): Promise<number>;
   /** Approvals of the run that are pending. */
   pendingApprovalCount(tenant: string, runId: string): Promise<number>;
+  /** Calls of the run that are not terminal, or in which something has changed since `since`; by tool call id. */
+  callsInStop(tenant: string, runId: string, since: string): Promise<readonly TableRow<'tool_calls'>[]>;
+  /** All tenants: runs that are being stopped, by run id. */
+  stoppingRuns(limit: number): Promise<readonly TableRow<'runs'>[]>;
   /** All tenants: running implicit runs without an open call in which nothing has changed since `before`. */
   idleImplicitRuns(before: string, limit: number): Promise<readonly TableRow<'runs'>[]>;
 }

@@ -50,6 +50,12 @@ export class RunInUnit {
   }
 }
 
+/** A decision of people may be recorded while the run rests, too: nothing is sent before it is resumed. */
+export function runTakesDecisions(runId: string): Guard {
+  const status = { oneOf: [...RUN_OPEN_STATUSES, 'suspended'] };
+  return { name: 'run_open', table: 'runs', where: { run_id: runId, status }, expect: 'present' };
+}
+
 /** Units about calls hold the run to be open and never bump its version. */
 export function runIsOpen(runId: string): Guard {
   return {

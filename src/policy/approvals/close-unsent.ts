@@ -1,0 +1,20 @@
+import type { Producer } from '../../domain/events/catalogue.js';
+import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
+import { CallInUnit } from '../../storage/units/call-in-unit.js';
+import type { LoadedApproval, LoadedCall } from '../../storage/units/load.js';
+import type { UnitDraft } from '../../storage/units/unit-draft.js';
+
+/** Ends a call of which nothing was sent, and the open question about it, in one unit: nobody can say yes any more. */
+export function closeUnsent(
+  draft: UnitDraft,
+  loaded: LoadedCall,
+  approval: LoadedApproval | null,
+  reason: 'cancelled' | 'stopped',
+  producer: Producer & ('control-plane' | 'recovery'),
+): void {
+  const call = new CallInUnit(draft, loaded);
+  if (approval !== null && (approval.state.status === 'pending' || approval.state.status === 'granted')) {
+    new ApprovalInUnit(draft, approval, call.refs).do({ kind: 'close', closing: { reason } }, producer);
+  }
+  call.do({ kind: 'close', closing: { reason } }, {}, producer);
+}
