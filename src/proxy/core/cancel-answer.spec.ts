@@ -39,7 +39,11 @@ describe('the answer of a tool to a cancellation', () => {
   });
 });
 
-const after = (situation: Exclude<Situation, 'none'>, answer: CancelAnswer, effect: 'none' | 'partial' = 'none'): unknown => {
+const after = (
+  situation: Exclude<Situation, 'none'>,
+  answer: CancelAnswer,
+  effect: 'none' | 'partial' = 'none',
+): unknown => {
   const wished = { cancellationRequested: true, cancelBy: '2031-01-01T10:00:20.000Z' };
   const base = callIn(situation);
   const state = { ...base, ...wished } as ToolCallState;

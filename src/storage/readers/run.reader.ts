@@ -46,10 +46,7 @@ export function runReader(connection: ReadConnection): RunReader {
         tenant,
       ),
     stoppingRuns: (limit) =>
-      connection.many<TableRow<'runs'>>(
-        `SELECT * FROM runs WHERE status = 'stopping' ORDER BY run_id LIMIT ?`,
-        limit,
-      ),
+      connection.many<TableRow<'runs'>>(`SELECT * FROM runs WHERE status = 'stopping' ORDER BY run_id LIMIT ?`, limit),
     idleImplicitRuns: (before, limit) =>
       connection.many<TableRow<'runs'>>(
         `SELECT * FROM runs AS r WHERE implicit = 1 AND status = 'running' AND updated_at < ?
