@@ -9,6 +9,7 @@ import { ExecutionSlots } from './capabilities/execution-slots.js';
 import { PauseBoard } from './capabilities/pause-board.js';
 import { CapabilityRegistration } from './capabilities/registration.js';
 import { Settings } from './config/settings.js';
+import { ResumeContract } from './contracts/resume-contract.js';
 import { CancelToolCallHandler } from './control/cancel-tool-call/cancel-tool-call.handler.js';
 import { CompensateToolCallHandler } from './control/compensate-tool-call/compensate-tool-call.handler.js';
 import { CommandLog } from './control/command-log.js';
@@ -75,7 +76,10 @@ import { StopLegs } from './proxy/stop/stop-legs.js';
 import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
+import { LeftBehind } from './proxy/sweep/left-behind.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
+import { Patience } from './proxy/sweep/patience.js';
+import { ResumeRules } from './proxy/sweep/resume-rules.js';
 import { CallWatch } from './runtime/call-watch.js';
 import { EventAccess } from './runtime/events/event-access.js';
 import { EventStreams } from './runtime/events/event-streams.js';
@@ -110,6 +114,7 @@ export interface Foundation {
   readonly instance: InstanceRef;
   readonly capabilities: CapabilityRegistry;
   readonly credentials: Credentials;
+  readonly resumeContract: ResumeContract;
 }
 
 const CONTROL = [
@@ -145,6 +150,8 @@ const PROXY = [
   IdleRuns,
   AuthorizedCalls,
   OrphanedAttempts,
+  LeftBehind,
+  Patience,
   Cancellation,
   Canceller,
   StopLegs,
@@ -213,7 +220,16 @@ export class AppModule {
   }
 }
 
-function opened({ settings, logger, metrics, store, instance, capabilities, credentials }: Foundation): Provider[] {
+function opened({
+  settings,
+  logger,
+  metrics,
+  store,
+  instance,
+  capabilities,
+  credentials,
+  resumeContract,
+}: Foundation): Provider[] {
   return [
     { provide: Settings, useValue: settings },
     { provide: Logger, useValue: logger },
@@ -221,6 +237,8 @@ function opened({ settings, logger, metrics, store, instance, capabilities, cred
     { provide: InstanceIdentity, useValue: new InstanceIdentity(instance) },
     { provide: CapabilityRegistry, useValue: capabilities },
     { provide: Credentials, useValue: credentials },
+    { provide: ResumeContract, useValue: resumeContract },
+    { provide: ResumeRules, useValue: resumeContract },
     { provide: Clock, useClass: SystemClock },
     { provide: RandomSource, useClass: SystemRandom },
     { provide: Readiness, useValue: new Readiness() },

@@ -7,6 +7,7 @@ import { DispatchHandover } from './capabilities/dispatch-handover.js';
 import { PAUSE_REVISION, PauseBoard } from './capabilities/pause-board.js';
 import { CapabilityRegistration } from './capabilities/registration.js';
 import type { Settings } from './config/settings.js';
+import { loadResumeContract } from './contracts/resume-contract.js';
 import { CountersignError } from './domain/errors/countersign-error.js';
 import { ID_PREFIXES } from './domain/ids/ids.js';
 import { HttpClient } from './egress/http-client.js';
@@ -71,6 +72,7 @@ export interface RunningServer {
 export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
   const credentials = new Credentials(settings);
   checkSinks(settings);
+  const resumeContract = loadResumeContract(settings.execution.resumeContractFile, VERSION_SET);
   const capabilities = await loadCapabilities(settings.capabilities.dir, settings);
   const metrics = new Metrics();
   const store = await openStore({
@@ -84,7 +86,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
   });
   try {
     const instance = await store.registerInstance();
-    return await assemble({ settings, logger, metrics, store, instance, capabilities, credentials });
+    return await assemble({ settings, logger, metrics, store, instance, capabilities, credentials, resumeContract });
   } catch (error) {
     await store.close();
     throw error;

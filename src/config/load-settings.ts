@@ -17,6 +17,7 @@ const PATHS = [
   ['capabilities', 'dir'],
   ['policy', 'dir'],
   ['storage', 'keyFile'],
+  ['execution', 'resumeContractFile'],
 ] as const;
 
 const SECRET_FILE = 'file:';

@@ -63,6 +63,7 @@ export const settingsSchema = z.strictObject({
     maxInFlight: whole(1, 10_000),
     authorizedTtlMs: whole(1000, 30 * DAY_MS),
     resumeAuthorized: z.enum(['automatic', 'on_control']),
+    resumeContractFile: text,
     recordSentAfterMs: whole(0, 60_000),
     sweepIntervalMs: whole(50, 600_000),
     deadlineMarginMs: whole(0, 60_000),

@@ -73,6 +73,8 @@ export abstract class Settings {
     readonly maxInFlight: number;
     readonly authorizedTtlMs: number;
     readonly resumeAuthorized: 'automatic' | 'on_control';
+    /** Absolute path of the Resume Contract. */
+    readonly resumeContractFile: string;
     readonly recordSentAfterMs: number;
     readonly sweepIntervalMs: number;
     readonly deadlineMarginMs: number;

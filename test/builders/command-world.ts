@@ -25,10 +25,12 @@ import { Dispatcher } from '../../src/proxy/executor/dispatcher.js';
 import type { Executor } from '../../src/proxy/executor/executor.worker.js';
 import { StopLegs } from '../../src/proxy/stop/stop-legs.js';
 import { StoppingRuns } from '../../src/proxy/stop/stopping-runs.worker.js';
+import { Patience } from '../../src/proxy/sweep/patience.js';
 import { OrphanedAttempts } from '../../src/proxy/sweep/orphaned-attempts.js';
 import type { TableRow } from '../../src/storage/rows/tables.js';
 import { GuardFailed } from '../../src/storage/unit.js';
 import type { LoadedCall } from '../../src/storage/units/load.js';
+import { GO_ON } from './resume-examples.js';
 import { AGENT, APPROVER, Installation, OPERATOR, refundCapability, TENANT } from './installation.js';
 
 export const CANCEL = {
@@ -73,7 +75,13 @@ export class CommandWorld {
     this.cancellation = new Cancellation(desk, gate, judge, connector as unknown as HttpConnector, recorder);
     this.stopping = new StoppingRuns(desk, new StopLegs(desk, gate, recorder, settings, log), log);
     const executor = { isCarrying: () => false };
-    this.orphans = new OrphanedAttempts(desk, executor as unknown as Executor, recorder, log);
+    this.orphans = new OrphanedAttempts(
+      desk,
+      executor as unknown as Executor,
+      recorder,
+      log,
+      new Patience(gate, GO_ON),
+    );
     this.expiry = new ApprovalExpiry(desk, log);
     this.stopping.start();
     store.feed.subscribe('sends', ({ unit }) => {
@@ -219,10 +227,10 @@ async function reconcile(world: CommandWorld, id: string, flavour: number): Prom
 }
 
 async function resolve(world: CommandWorld, id: string, flavour: number): Promise<unknown> {
-  const { desk, commands } = world.installation;
+  const { desk, commands, gate } = world.installation;
   const finding = flavour % 2 === 0 ? 'not_happened' : 'happened';
   const found = { finding, evidenceRefs: ['statement-9'], note: null } as const;
-  return new ResolveHandoffHandler(desk, commands).execute(new ResolveHandoff(OPERATOR, id, found, null));
+  return new ResolveHandoffHandler(desk, commands, gate).execute(new ResolveHandoff(OPERATOR, id, found, null));
 }
 
 const isOneOf =

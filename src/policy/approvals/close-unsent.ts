@@ -9,7 +9,7 @@ export function closeUnsent(
   draft: UnitDraft,
   loaded: LoadedCall,
   approval: LoadedApproval | null,
-  reason: 'cancelled' | 'stopped',
+  reason: 'cancelled' | 'stopped' | 'superseded',
   producer: Producer & ('control-plane' | 'recovery'),
 ): void {
   const call = new CallInUnit(draft, loaded);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { SilentLogger } from '../../system/logger.js';
 import { Installation, refundCapability } from '../../../test/builders/installation.js';
+import { GO_ON } from '../../../test/builders/resume-examples.js';
 import { settingsWith } from '../../../test/builders/settings-examples.js';
 import type { Executor } from '../executor/executor.worker.js';
 import type { WaitingCall } from '../executor/waiting-calls.js';
+import { LeftBehind } from './left-behind.js';
 import { AuthorizedCalls } from './authorized-calls.js';
 
 class Bench {
@@ -26,7 +28,8 @@ class Bench {
       isCarrying: (id: string) => this.carrying.has(id),
     };
     const { desk, settings, recorder } = this.installation;
-    this.sweep = new AuthorizedCalls(desk, settings, executor as unknown as Executor, recorder, new SilentLogger());
+    const leftBehind = new LeftBehind(desk, settings, GO_ON);
+    this.sweep = new AuthorizedCalls(desk, leftBehind, executor as unknown as Executor, recorder, new SilentLogger());
   }
 
   authorized(): Promise<string> {

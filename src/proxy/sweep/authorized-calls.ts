@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Settings } from '../../config/settings.js';
 import type { EventType } from '../../domain/events/catalogue.js';
 import type { NewEvent } from '../../domain/events/envelope.js';
 import type { TableRow } from '../../storage/rows/tables.js';
@@ -9,6 +8,7 @@ import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
 import { CallRecorder } from '../executor/call-recorder.js';
 import { Executor } from '../executor/executor.worker.js';
+import { LeftBehind } from './left-behind.js';
 
 const BATCH = 200;
 
@@ -21,12 +21,9 @@ const WAKING: readonly EventType[] = ['pause.cleared', 'capability.released', 'p
  */
 @Injectable()
 export class AuthorizedCalls {
-  /** In the mode `on_control`: authorizations older than this wait for an operator's word. Empty: nothing waits. */
-  private carryOutSince = '';
-
   constructor(
     private readonly desk: UnitDesk,
-    private readonly settings: Settings,
+    private readonly leftBehind: LeftBehind,
     private readonly executor: Executor,
     private readonly recorder: CallRecorder,
     private readonly logger: Logger,
@@ -34,7 +31,7 @@ export class AuthorizedCalls {
 
   /** `wake` is called when what was held back may go on at once instead of at the next pass. */
   start(wake: () => void): void {
-    if (this.settings.execution.resumeAuthorized === 'on_control') this.carryOutSince = this.desk.now();
+    this.leftBehind.start();
     this.desk.feed.subscribe('authorized-calls', ({ unit }) => {
       for (const { events } of unit.appends) for (const event of events) if (this.letsGo(event)) wake();
     });
@@ -53,8 +50,7 @@ export class AuthorizedCalls {
     for (;;) {
       const rows: readonly TableRow<'tool_calls'>[] = await this.desk.read.callsInStates(['authorized'], BATCH, after);
       for (const row of rows) {
-        if (row.updated_at < this.carryOutSince) continue;
-        this.executor.enqueue({ tenant: row.tenant, toolCallId: row.tool_call_id, capability: row.capability });
+        await this.goOn(row);
       }
       const last = rows[rows.length - 1];
       if (last === undefined || rows.length < BATCH) return;
@@ -62,9 +58,22 @@ export class AuthorizedCalls {
     }
   }
 
+  private async goOn(row: TableRow<'tool_calls'>): Promise<void> {
+    const { tenant, capability, tool_call_id: toolCallId } = row;
+    const verdict = await this.leftBehind.verdictOn(row);
+    if (verdict === 'send') this.executor.enqueue({ tenant, toolCallId, capability });
+    if (verdict !== 'close') return;
+    try {
+      await this.leftBehind.close(row);
+    } catch (error) {
+      if (error instanceof GuardFailed) return;
+      this.logger.error('a call of an older version could not be closed', { toolCallId, error: errorName(error) });
+    }
+  }
+
   private letsGo(event: NewEvent): boolean {
     const resumed = event.type === 'control.accepted' && event.payload['type'] === 'resume_authorized';
-    if (resumed) this.carryOutSince = '';
+    if (resumed) this.leftBehind.release();
     return resumed || WAKING.includes(event.type);
   }
 

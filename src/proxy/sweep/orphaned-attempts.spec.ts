@@ -3,7 +3,10 @@ import { Installation, refundCapability } from '../../../test/builders/installat
 import { READ } from '../../../test/contract/capabilities/manifest-examples.js';
 import type { Capability } from '../../capabilities/manifest.js';
 import type { Executor } from '../executor/executor.worker.js';
+import { Patience } from './patience.js';
 import { OrphanedAttempts } from './orphaned-attempts.js';
+
+import { GO_ON } from '../../../test/builders/resume-examples.js';
 
 const DEADLINE = '2031-01-01T10:00:30.000Z';
 
@@ -17,7 +20,8 @@ class Bench {
     this.installation = new Installation({ capabilities: [capability] });
     const { desk, recorder, log } = this.installation;
     const executor = { isCarrying: (id: string) => this.carrying.has(id) };
-    this.sweep = new OrphanedAttempts(desk, executor as unknown as Executor, recorder, log, this.installation.gate);
+    const patience = new Patience(this.installation.gate, GO_ON);
+    this.sweep = new OrphanedAttempts(desk, executor as unknown as Executor, recorder, log, patience);
   }
 
   propose(): Promise<string> {

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
@@ -9,6 +8,7 @@ import { Logger, errorName } from '../../system/logger.js';
 import { readWithoutAnswer } from '../core/settlement.js';
 import { CallRecorder } from '../executor/call-recorder.js';
 import { Executor } from '../executor/executor.worker.js';
+import { Patience } from './patience.js';
 
 const BATCH = 200;
 
@@ -23,7 +23,7 @@ export class OrphanedAttempts {
     private readonly executor: Executor,
     private readonly recorder: CallRecorder,
     private readonly logger: Logger,
-    private readonly gate: CapabilityGate,
+    private readonly patience: Patience,
   ) {}
 
   async tick(): Promise<void> {
@@ -64,10 +64,9 @@ export class OrphanedAttempts {
 
   private orphanedBy({ state }: LoadedCall): 'owner_lost' | 'deadline_passed' | 'cancel_unanswered' | null {
     if (!('ownerEpoch' in state)) return null;
-    const patienceMs = state.status === 'accepted' ? this.patienceFor(state) : 0;
-    const pastDeadline = this.desk.clock.now() >= Date.parse(state.deadline) + patienceMs;
-    // What the tool has accepted is the tool's to finish: a new owner may wait for it as well as the old one.
-    if (state.status !== 'accepted' && state.ownerEpoch < this.desk.instance.epoch) {
+    const givenUpAtMs = Date.parse(state.deadline) + this.patience.beyondDeadlineMs(state);
+    const pastDeadline = this.desk.clock.now() >= givenUpAtMs;
+    if (!this.patience.outlivesOwner(state) && state.ownerEpoch < this.desk.instance.epoch) {
       // Whether the dead owner had asked the tool to stop it is as unknown as what became of it.
       return state.cancellationRequested ? 'cancel_unanswered' : 'owner_lost';
     }
@@ -75,12 +74,5 @@ export class OrphanedAttempts {
       return 'cancel_unanswered';
     }
     return pastDeadline ? 'deadline_passed' : null;
-  }
-
-  /** Milliseconds beyond the attempt's deadline for which what the tool has accepted is waited for. */
-  private patienceFor(state: LoadedCall['state']): number {
-    const manifest = this.gate.bound(state)?.manifest;
-    if (manifest?.lateResult !== 'callback' || manifest.callback === null) return 0;
-    return manifest.quiesceMs + manifest.callback.budgetMs;
   }
 }
