@@ -9,6 +9,7 @@ export const EXPECTED_CASES: readonly string[] = [
   ...'X37'.split(' '),
   ...'Y01 Y03 Y04 Y05 Y07 Y08 Y10 Y11 Y12 Y14 Y16 Y17 Y18 Y20 Y21 Y23 Y24 Y25 Y27 Y28'.split(' '),
   ...'Y29 Y30 Y32 Y33 Y35 Y37 Y38 Y39 Y40 Y42 Y43 Y44 Y45 Y47 Y49 Y50 Y51 Y53'.split(' '),
+  ...'J01 J02 J05 J06 J08 J09 J11 J13 J14'.split(' '),
   ...'X01 X02 X04 X05 X06 X07 X08 X10 X11 X15 X16 X17 X18 X21 X38 X39 X40 X41 X42 X43'.split(' '),
 ];
 

@@ -32,6 +32,7 @@ export const suspendCommand = z.strictObject({ commandId, type: z.literal('suspe
 export const compensationBody = z
   .strictObject({ reason: words.describe('Shown to approvers as untrusted text.').optional() })
   .meta({ id: 'Compensation' });
+export type CompensationBody = z.infer<typeof compensationBody>;
 
 export const cancellationRepresentation = z
   .strictObject({

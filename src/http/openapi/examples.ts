@@ -4,6 +4,7 @@ import type { EventRepresentation } from '../../client/contract/events.js';
 import type { DeadLetterReplayBody, SinkReplayBody } from '../../client/contract/outbox.js';
 import type { StatementBody } from '../../client/contract/late-evidence.js';
 import type { Problem } from '../../client/contract/problem.js';
+import type { CompensationBody } from '../../client/contract/run-control.js';
 import type { ProposeToolCallBody, ResolutionBody, ToolCallRepresentation } from '../../client/contract/tool-calls.js';
 
 const CALL = 'call_01jz0q6k3v5m8x2c4d7f9h1k3n';
@@ -78,6 +79,7 @@ const statement: StatementBody = {
   capability: 'refund.create',
   lines: [{ lineId: '17', finding: 'happened', reference: 're_9', effect: { bookedOn: '2031-01-01' } }],
 };
+const compensation: CompensationBody = { reason: 'The order was charged twice.' };
 
 const approval: ApprovalRepresentation = {
   approvalId: APPROVAL,
@@ -186,6 +188,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   ToolCall: [call],
   Resolution: [resolution],
   Statement: [statement],
+  Compensation: [compensation],
   Approval: [approval],
   ApprovalDecision: [decision],
   ControlCommand: commands,
