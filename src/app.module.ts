@@ -11,7 +11,6 @@ import { CapabilityRegistration } from './capabilities/registration.js';
 import { Settings } from './config/settings.js';
 import { ResumeContract } from './contracts/resume-contract.js';
 import { CancelToolCallHandler } from './control/cancel-tool-call/cancel-tool-call.handler.js';
-import { CompensateToolCallHandler } from './control/compensate-tool-call/compensate-tool-call.handler.js';
 import { CommandLog } from './control/command-log.js';
 import { DecideApprovalHandler } from './control/decide-approval/decide-approval.handler.js';
 import { LostGround } from './control/decide-approval/lost-ground.js';
@@ -22,14 +21,11 @@ import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool
 import { RunDirectory } from './control/propose-tool-call/run-directory.js';
 import { ReloadPoliciesHandler } from './control/reload-policies/reload-policies.handler.js';
 import { ReplayDeliveriesHandler } from './control/replay-deliveries/replay-deliveries.handler.js';
-import { ReportModelCancelledHandler } from './control/report-model-cancelled/report-model-cancelled.handler.js';
 import { ResolveHandoffHandler } from './control/resolve-handoff/resolve-handoff.handler.js';
 import { ResumeAuthorizedHandler } from './control/resume-authorized/resume-authorized.handler.js';
-import { ResumeRunHandler } from './control/resume-run/resume-run.handler.js';
+import { RUN_CONTROL } from './control/run-control.providers.js';
 import { RetryToolCallHandler } from './control/retry-tool-call/retry-tool-call.handler.js';
 import { SetPauseHandler } from './control/set-pause/set-pause.handler.js';
-import { StopRunHandler } from './control/stop-run/stop-run.handler.js';
-import { SuspendRunHandler } from './control/suspend-run/suspend-run.handler.js';
 import { HttpClient } from './egress/http-client.js';
 import { ApprovalsController } from './http/approvals.controller.js';
 import { CapabilitiesController } from './http/capabilities.controller.js';
@@ -61,8 +57,6 @@ import { PolicyActivation } from './policy/policy-activation.js';
 import { PolicyMetrics } from './policy/policy-metrics.js';
 import { PolicyWatch } from './policy/policy-watch.js';
 import { PolicyService } from './policy/policy.service.js';
-import { Cancellation } from './proxy/cancel/cancellation.js';
-import { Canceller } from './proxy/cancel/canceller.worker.js';
 import { HttpConnector } from './proxy/connectors/http.connector.js';
 import { Attempt } from './proxy/executor/attempt.js';
 import { Breaker } from './proxy/executor/breaker.js';
@@ -72,8 +66,7 @@ import { Executor } from './proxy/executor/executor.worker.js';
 import { CallLog } from './proxy/observe/call-log.js';
 import { CallMetrics } from './proxy/observe/call-metrics.js';
 import { RECONCILE } from './proxy/reconcile/reconcile.providers.js';
-import { StopLegs } from './proxy/stop/stop-legs.js';
-import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
+import { STOPPING } from './proxy/stop/stop.providers.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { LeftBehind } from './proxy/sweep/left-behind.js';
@@ -118,6 +111,7 @@ export interface Foundation {
 }
 
 const CONTROL = [
+  ...RUN_CONTROL,
   CommandLog,
   IntentReader,
   LostGround,
@@ -133,13 +127,9 @@ const CONTROL = [
   ResolveHandoffHandler,
   ReplayDeliveriesHandler,
   ...LATE_EVIDENCE,
-  StopRunHandler,
-  SuspendRunHandler,
-  ResumeRunHandler,
-  ReportModelCancelledHandler,
-  CompensateToolCallHandler,
 ];
 const PROXY = [
+  ...STOPPING,
   HttpConnector,
   CallRecorder,
   Attempt,
@@ -152,10 +142,6 @@ const PROXY = [
   OrphanedAttempts,
   LeftBehind,
   Patience,
-  Cancellation,
-  Canceller,
-  StopLegs,
-  StoppingRuns,
 ];
 const RUNTIME = [
   ApprovalViews,
