@@ -32,8 +32,14 @@ const MESSAGES = {
   },
 };
 
-/** What the composition names in its lists of providers: every word of the module that no import gives. */
-const composed = (sources.find(({ file }) => file === 'app.module.ts')?.text ?? '').replace(/^import [^;]*;$/gm, '');
+/** Where lists of providers are: the composition, and the list it takes from a folder. */
+const LISTS = ['app.module.ts', 'control/run-control.ts'];
+
+/** What they name: every word that no import gives. */
+const composed = sources
+  .filter(({ file }) => LISTS.includes(file))
+  .map(({ text }) => text.replace(/^import [^;]*;$/gm, ''))
+  .join('');
 const timesProvided = (name: string): number => [...composed.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length;
 
 const names = (list: readonly Found[]): string[] => list.map(({ name }) => name).toSorted();
