@@ -60,17 +60,17 @@ describe('deliveries in chains', () => {
 
   it('gives up after five failures in a row while nothing was taken', async () => {
     const sender = new Sender(() => REFUSED);
-    const outcomes = await sender.run(batchOf(...'abcdefghij'));
+    const outcomes = await sender.run(batchOf(...'abcdefghij'.split('')));
     expect(sender.sent).toEqual([0, 1, 2, 3, 4]);
     expect(outcomes).toHaveLength(10);
   });
 
   it('does not give up for refusals once something was taken, but for silence it does', async () => {
     const refusing = new Sender(({ position }) => (position === 0 ? OK : REFUSED));
-    await refusing.run(batchOf(...'abcdefghij'));
+    await refusing.run(batchOf(...'abcdefghij'.split('')));
     expect(refusing.sent).toHaveLength(10);
     const silent = new Sender(({ position }) => (position === 0 ? OK : UNAVAILABLE));
-    await silent.run(batchOf(...'abcdefghij'));
+    await silent.run(batchOf(...'abcdefghij'.split('')));
     expect(silent.sent).toHaveLength(6);
   });
 
@@ -79,7 +79,7 @@ describe('deliveries in chains', () => {
       if (position === 1) sender.stop.abort();
       return OK;
     });
-    expect(await sender.run(batchOf(...'abcd'))).toEqual([
+    expect(await sender.run(batchOf(...'abcd'.split('')))).toEqual([
       [0, 'delivered'],
       [1, 'delivered'],
       [2, 'not_tried'],

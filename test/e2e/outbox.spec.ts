@@ -144,7 +144,7 @@ describe('a webhook', () => {
         return false;
       }
     };
-    await until(
+    const changedOver = await until(
       'a delivery that the new secret signs',
       async () => {
         const toolCallId = await pay(1);
@@ -153,6 +153,8 @@ describe('a webhook', () => {
       (found) => found.some(isSigned),
       20_000,
     );
+    // Until the change is over, the old secret signs as well.
+    expect(changedOver.filter(isSigned)).not.toEqual([]);
   });
 
   it('whose answer comes too late is repeated under the same id, and never two at a time', async () => {

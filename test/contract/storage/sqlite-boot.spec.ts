@@ -14,7 +14,6 @@ import Database from 'better-sqlite3';
 import { kekIdOf } from '../../../src/storage/local-key-ring.js';
 import { SCHEMA_VERSION } from '../../../src/storage/migrations.js';
 import { assertSqliteVersion, databasePath, sqliteVersion } from '../../../src/storage/sqlite/database-file.js';
-import { SCHEMA_VERSION } from '../../../src/storage/migrations.js';
 import { migrateStore } from '../../../src/storage/sqlite/migrate-store.js';
 import { openStore } from '../../../src/storage/sqlite/open-store.js';
 import { JsonChild } from './child-process.js';
