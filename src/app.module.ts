@@ -84,7 +84,6 @@ import { GetRunHandler } from './runtime/queries/run.queries.js';
 import { GetToolCallHandler, ListToolCallsHandler } from './runtime/queries/tool-call.query-handlers.js';
 import { ApprovalViews } from './runtime/views/approval.view.js';
 import { ToolCallViews } from './runtime/views/tool-call.view.js';
-import { CallbackSecrets } from './secrets/callback-secrets.js';
 import { Credentials } from './secrets/credentials.js';
 import { InstanceIdentity } from './storage/instance-identity.js';
 import { StoreWatch } from './storage/store-watch.js';
@@ -239,11 +238,6 @@ function derived(): Provider[] {
       provide: IdSource,
       useFactory: (clock: Clock, random: RandomSource) => new IdSource(clock, random),
       inject: [Clock, RandomSource],
-    },
-    {
-      provide: CallbackSecrets,
-      useFactory: (settings: Settings, clock: Clock) => new CallbackSecrets(settings, clock),
-      inject: [Settings, Clock],
     },
     {
       provide: HttpClient,

@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Settings } from '../config/settings.js';
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
-import type { Clock } from '../system/clock.js';
+import { Clock } from '../system/clock.js';
 import { resolveSecret } from './secret-reference.js';
 
 /** A signed request as it arrived; absent headers are undefined. */
@@ -23,11 +24,12 @@ const DELIVERY_ID = /^[\x21-\x7e]{1,255}$/;
  * Checks the signatures of callbacks: Standard Webhooks, HMAC-SHA256 over `id.timestamp.body`. Secrets are resolved once
  * at boot; others ask whether a signature is right and never see one.
  */
+@Injectable()
 export class CallbackSecrets {
   readonly #keys = new Map<string, readonly Buffer[]>();
 
   constructor(
-    private readonly settings: Pick<Settings, 'callbacks'>,
+    private readonly settings: Settings,
     private readonly clock: Clock,
   ) {
     const problems: string[] = [];
