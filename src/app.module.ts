@@ -19,6 +19,8 @@ import { ProposalUnits } from './control/propose-tool-call/proposal-units.js';
 import { LATE_EVIDENCE } from './control/late-evidence/late-evidence.providers.js';
 import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool-call.handler.js';
 import { RunDirectory } from './control/propose-tool-call/run-directory.js';
+import { RecordCallbackHandler } from './control/record-callback/record-callback.handler.js';
+import { RecordStatementHandler } from './control/record-statement/record-statement.handler.js';
 import { ReloadPoliciesHandler } from './control/reload-policies/reload-policies.handler.js';
 import { ReplayDeliveriesHandler } from './control/replay-deliveries/replay-deliveries.handler.js';
 import { ResolveHandoffHandler } from './control/resolve-handoff/resolve-handoff.handler.js';
@@ -126,6 +128,8 @@ const CONTROL = [
   ResolveHandoffHandler,
   ReplayDeliveriesHandler,
   ...LATE_EVIDENCE,
+  RecordCallbackHandler,
+  RecordStatementHandler,
 ];
 const PROXY = [
   ...STOPPING,
