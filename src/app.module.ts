@@ -45,16 +45,13 @@ import { ToolCallsController } from './http/tool-calls.controller.js';
 import { OutboxController } from './http/outbox.controller.js';
 import { BearerGuard } from './identity/bearer.guard.js';
 import { TokenVerifier } from './identity/token-verifier.js';
-import { OutboxRelay } from './outbox/outbox-relay.js';
-import { SinkStatuses } from './outbox/sink-statuses.js';
+import { OUTBOX } from './outbox/outbox.providers.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { Rejudgement } from './policy/approvals/rejudgement.js';
 import { StaleQuestions } from './policy/approvals/stale-questions.js';
 import { CaseFile } from './policy/case-file.js';
 import { Judge } from './policy/judge.js';
-import { PolicyEvaluator } from './policy/engine/policy-evaluator.js';
-import { ConfiguredPolicySource, PolicySource } from './policy/engine/policy-source.js';
-import { PolicyThread } from './policy/engine/policy-thread.js';
+import { POLICY_ENGINE } from './policy/engine/policy-engine.providers.js';
 import { PolicyActivation } from './policy/policy-activation.js';
 import { PolicyMetrics } from './policy/policy-metrics.js';
 import { PolicyWatch } from './policy/policy-watch.js';
@@ -191,6 +188,8 @@ export class AppModule {
       providers: [
         ...opened(foundation),
         ...derived(),
+        ...OUTBOX,
+        ...POLICY_ENGINE,
         ...watches(),
         CapabilityRegistration,
         ...POLICY,
@@ -273,22 +272,6 @@ function derived(): Provider[] {
     },
     { provide: PauseBoard, useFactory: (store: Store) => new PauseBoard(store.read, store.feed), inject: [Store] },
     { provide: CallWatch, useFactory: (store: Store) => new CallWatch(store.feed), inject: [Store] },
-    {
-      provide: OutboxRelay,
-      useFactory: (settings: Settings, desk: UnitDesk, client: HttpClient, random: RandomSource, logger: Logger) =>
-        new OutboxRelay(settings, desk, client, random, logger),
-      inject: [Settings, UnitDesk, HttpClient, RandomSource, Logger],
-    },
-    {
-      provide: SinkStatuses,
-      useFactory: (relay: OutboxRelay, settings: Settings, metrics: Metrics, readiness: Readiness) => {
-        const statuses = new SinkStatuses(relay, settings);
-        statuses.measuredBy(metrics);
-        statuses.watchedBy(readiness);
-        return statuses;
-      },
-      inject: [OutboxRelay, Settings, Metrics, Readiness],
-    },
     { provide: EventStreams, useFactory: (store: Store) => new EventStreams(store), inject: [Store] },
     {
       provide: TokenVerifier,
@@ -299,21 +282,6 @@ function derived(): Provider[] {
       provide: ApiDocument,
       useFactory: (settings: Settings) => new ApiDocument(CONTROLLERS, settings),
       inject: [Settings],
-    },
-    {
-      provide: PolicyEvaluator,
-      useFactory: (settings: Settings, logger: Logger) =>
-        new PolicyThread({
-          evaluationTimeoutMs: settings.policy.evaluationTimeoutMs,
-          onLost: (code) => logger.error('a policy thread was lost and is replaced', { code }),
-        }),
-      inject: [Settings, Logger],
-    },
-    {
-      provide: PolicySource,
-      useFactory: (settings: Settings, capabilities: CapabilityRegistry) =>
-        new ConfiguredPolicySource(settings.policy, capabilities),
-      inject: [Settings, CapabilityRegistry],
     },
   ];
 }

@@ -4,7 +4,8 @@ import { cursorOf, pageEndOf } from './readers/cursor.js';
 import type { ListSource } from './readers/list-source.js';
 import { PAGE_ROWS_MAX } from './readers/lists.js';
 import type { ApprovalListQuery, Page, ToolCallListQuery } from './readers/lists.js';
-import { TABLE_COLUMNS, TABLE_KEYS } from './rows/columns.js';
+import { TABLE_COLUMNS } from './rows/columns.js';
+import { TABLE_KEYS } from './rows/table-rules.js';
 import type { TableName, TableRow } from './rows/tables.js';
 
 /** A table as TypeORM sees it; property names are the column names, so a loaded entity is a row. */

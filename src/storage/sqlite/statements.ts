@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Dialect } from '../dialect.js';
-import { TABLE_KEYS } from '../rows/columns.js';
+import { TABLE_KEYS } from '../rows/table-rules.js';
 import type { TableName } from '../rows/tables.js';
 import type { Expectation } from '../unit.js';
 import { conditionOf } from './condition.js';

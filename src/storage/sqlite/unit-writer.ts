@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { RandomSource } from '../../system/random-source.js';
 import { SQLITE_DIALECT } from '../dialect.js';
 import type { KeyRing } from '../key-ring.js';
-import { DELETABLE_TABLES, REPLACEABLE_TABLES } from '../rows/columns.js';
+import { DELETABLE_TABLES, REPLACEABLE_TABLES } from '../rows/table-rules.js';
 import type { TableName } from '../rows/tables.js';
 import { GuardFailed } from '../unit.js';
 import type { Committed, CounterChange, Unit, Write } from '../unit.js';

@@ -4,7 +4,8 @@ import { APPROVAL_STATUSES } from '../../../src/domain/approval/approval.state.j
 import { RUN_STATUSES } from '../../../src/domain/run/run.state.js';
 import { EFFECTS, RISKS, TOOL_CALL_STATUSES } from '../../../src/domain/tool-call/tool-call.state.js';
 import { SCHEMA_VERSION } from '../../../src/storage/migrations.js';
-import { TABLE_COLUMNS, TABLE_KEYS } from '../../../src/storage/rows/columns.js';
+import { TABLE_COLUMNS } from '../../../src/storage/rows/columns.js';
+import { TABLE_KEYS } from '../../../src/storage/rows/table-rules.js';
 import { EVENT_COLUMNS } from '../../../src/storage/rows/event.row.js';
 import type { TableName } from '../../../src/storage/rows/tables.js';
 import { APPLICATION_ID } from '../../../src/storage/sqlite/connection.js';

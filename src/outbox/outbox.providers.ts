@@ -1,0 +1,30 @@
+import type { Provider } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
+import { HttpClient } from '../egress/http-client.js';
+import { UnitDesk } from '../storage/units/unit-desk.js';
+import { Logger } from '../system/logger.js';
+import { Metrics } from '../system/metrics/metrics.js';
+import { RandomSource } from '../system/random-source.js';
+import { Readiness } from '../system/readiness.js';
+import { OutboxRelay } from './outbox-relay.js';
+import { SinkStatuses } from './sink-statuses.js';
+
+/** The relay, and who says how its sinks are doing. */
+export const OUTBOX: readonly Provider[] = [
+  {
+    provide: OutboxRelay,
+    useFactory: (settings: Settings, desk: UnitDesk, client: HttpClient, random: RandomSource, logger: Logger) =>
+      new OutboxRelay(settings, desk, client, random, logger),
+    inject: [Settings, UnitDesk, HttpClient, RandomSource, Logger],
+  },
+  {
+    provide: SinkStatuses,
+    useFactory: (relay: OutboxRelay, settings: Settings, metrics: Metrics, readiness: Readiness) => {
+      const statuses = new SinkStatuses(relay, settings);
+      statuses.measuredBy(metrics);
+      statuses.watchedBy(readiness);
+      return statuses;
+    },
+    inject: [OutboxRelay, Settings, Metrics, Readiness],
+  },
+];
