@@ -32,12 +32,12 @@ const MESSAGES = {
   },
 };
 
-/** Where lists of providers are: the composition, and the list it takes from a folder. */
-const LISTS = ['app.module.ts', 'control/run-control.ts'];
+/** Where lists of providers are: the composition, and the lists that it takes from folders. */
+const isList = (file: string): boolean => file === 'app.module.ts' || file.endsWith('.providers.ts');
 
 /** What they name: every word that no import gives. */
 const composed = sources
-  .filter(({ file }) => LISTS.includes(file))
+  .filter(({ file }) => isList(file))
   .map(({ text }) => text.replace(/^import [^;]*;$/gm, ''))
   .join('');
 const timesProvided = (name: string): number => [...composed.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length;

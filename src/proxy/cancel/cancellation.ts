@@ -32,7 +32,7 @@ export class Cancellation {
     return call.state.status === 'dispatched' || call.state.status === 'accepted' ? call : null;
   }
 
-  async carryOut(call: LoadedCall): Promise<void> {
+  async pursue(call: LoadedCall): Promise<void> {
     await this.record(call, await this.ask(call));
   }
 

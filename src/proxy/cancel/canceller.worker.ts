@@ -85,6 +85,6 @@ export class Canceller {
     const call = await this.cancellation.ready(tenant, toolCallId);
     // Taken back before the first byte: whatever comes of it, this wish is told once.
     if (call === null || !this.wishes.delete(toolCallId)) return;
-    await this.cancellation.carryOut(call);
+    await this.cancellation.pursue(call);
   }
 }

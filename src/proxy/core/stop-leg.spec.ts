@@ -30,6 +30,7 @@ describe('the leg of a call in a stop', () => {
       handoff_other_finding: ['handed_over', true, null],
       denied: ['not_started', true, null],
       not_executed: ['not_started', true, null],
+      not_executed_contested: ['handed_over', true, null],
     });
   });
 

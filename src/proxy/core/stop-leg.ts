@@ -34,12 +34,12 @@ export function legOf(state: ToolCallState, observed: boolean): LegOfCall {
     case 'manual_handoff':
       return ended('handed_over');
     case 'completed':
-      return ended('finished');
+      return ended(undisputed(state, 'finished'));
     case 'failed':
-      return ended(state.code === 'cancelled' ? 'cancelled' : 'finished');
+      return ended(undisputed(state, state.code === 'cancelled' ? 'cancelled' : 'finished'));
     case 'denied':
     case 'not_executed':
-      return ended('not_started');
+      return ended(undisputed(state, 'not_started'));
   }
 }
 
@@ -50,6 +50,9 @@ function onTheWire(state: ToolCallState, observed: boolean): LegOfCall {
   if (state.irreversible !== null) return { leg: 'irreversible', settled: observed, next: null };
   return { leg: 'open', settled: false, next: 'stop_at_tool' };
 }
+
+/** An end that evidence contradicts is no fact: people have to look. */
+const undisputed = (state: ToolCallState, leg: Leg): Leg => (state.contradicted ? 'handed_over' : leg);
 
 const ended = (leg: Leg): LegOfCall => ({ leg, settled: true, next: null });
 
