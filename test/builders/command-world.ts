@@ -268,7 +268,7 @@ export const DOINGS = {
       const answers = ['cancelled', 'refused', 'not_sent', 'unanswered'] as const;
       world.cancelAnswer = answers[flavour % 4] ?? 'cancelled';
       const ready = await world.cancellation.ready(TENANT, id);
-      if (ready !== null) await world.cancellation.carryOut(ready);
+      if (ready !== null) await world.cancellation.pursue(ready);
     },
   ),
   retry: toCall(hasEnded, (world, id, flavour) => {
