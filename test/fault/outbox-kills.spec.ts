@@ -63,7 +63,7 @@ async function recorded(): Promise<readonly Told[]> {
 async function traffic(count: number, name: string): Promise<void> {
   const order = await stack.order(`ord_${name}`);
   const refunds = Array.from({ length: count }, (_, n) =>
-    stack.refund(`${name}-${n}`, { orderId: order, amountMinor: 10 + n }).catch(() => null),
+    stack.refund(`${name}-${n}`, { orderId: order, amountMinor: 10 + n }, 5).catch(() => null),
   );
   await Promise.all(refunds);
 }
