@@ -43,6 +43,17 @@ export function runIn(status: RunStatus): RunState {
   return state;
 }
 
+export const reasoned = (
+  more: Partial<EventPayload<'reasoning.recorded'>> = {},
+): EventPayload<'reasoning.recorded'> => ({
+  goalRef: 'goal-1',
+  conclusion: 'eligible, needs confirmation',
+  knowledgeRefs: ['policy:refunds'],
+  evidenceRefs: ['order:o-1'],
+  risk: 'high',
+  ...more,
+});
+
 type RunTrial = Trial<RunState, RunCommand>;
 const always = (command: RunCommand, more: Partial<RunState> = {}): RunTrial => ({
   command: () => command,
@@ -51,6 +62,11 @@ const always = (command: RunCommand, more: Partial<RunState> = {}): RunTrial => 
 const stop = (openCalls: number): RunCommand => ({ kind: 'stop', stop: { legs: {} }, openCalls });
 const complete = (openCalls: number): RunCommand => ({ kind: 'complete', completion: {}, openCalls });
 const interrupt: RunCommand = { kind: 'interrupt', interruption: { lastSeq: 4, checkpointId: 'chk_1' } };
+const endSubagent = (succeeded: boolean): RunCommand => ({
+  kind: 'end_subagent',
+  end: { subagentId: 'sub-1', status: 'done', resultRef: null },
+  succeeded,
+});
 const cancelModel: RunCommand = { kind: 'cancel_model', cancellation: { basis: 'reported' } };
 
 type Trials = {
@@ -89,6 +105,20 @@ const TRIALS: Trials = {
   mark_not_resumable: {
     any: always({ kind: 'mark_not_resumable', marking: { markerSeenAt: '2031-01-01T10:00:00.000Z' } }),
   },
+  record_reasoning: { any: always({ kind: 'record_reasoning', reasoning: reasoned() }) },
+  record_artifact: {
+    any: always({
+      kind: 'record_artifact',
+      artifact: { goalRef: 'goal-1', mediaType: 'text/csv', digest: 'sha256:1', location: 's3://reports/1' },
+    }),
+  },
+  spawn_subagent: {
+    any: always({
+      kind: 'spawn_subagent',
+      spawning: { subagentId: 'sub-1', childSessionId: 'ses-2', goalRef: 'goal-1' },
+    }),
+  },
+  end_subagent: { with_success: always(endSubagent(true)), with_failure: always(endSubagent(false)) },
 };
 
 export const RUN_ROWS: readonly TrialRow<RunState, RunCommand>[] = rowsOf(TRIALS);

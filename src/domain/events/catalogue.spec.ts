@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { APPROVAL_HISTORIES, APPROVAL_ROWS, approvalIn } from '../../../test/builders/approval-examples.js';
+import { OUTCOME_HISTORIES, OUTCOME_ROWS, outcomeIn } from '../../../test/builders/outcome-examples.js';
 import { RUN_HISTORIES, RUN_ROWS, runIn } from '../../../test/builders/run-examples.js';
 import { CALL_ROWS, callsIn, HISTORIES } from '../../../test/builders/tool-call-examples.js';
 import { decideApproval } from '../approval/approval.decide.js';
 import { APPROVAL_STATUSES } from '../approval/approval.state.js';
 import { canonicalJson } from '../json/canonical-json.js';
+import { decideOutcome } from '../outcome/outcome.decide.js';
+import { OUTCOME_STATUSES } from '../outcome/outcome.state.js';
 import { decideRun } from '../run/run.decide.js';
 import { RUN_STATUSES } from '../run/run.state.js';
 import { decideToolCall } from '../tool-call/tool-call.decide.js';
@@ -23,14 +26,16 @@ const FIXED_NAMES = [
   'tool.call.result_unknown',
   'tool.call.manual_handoff',
   'external_action_irreversible',
+  'subagent.late_result',
+  'feedback.inconclusive',
 ];
-const IRREGULAR = ['set', 'held', 'taken', 'withdrawn'];
+const IRREGULAR = ['set', 'held', 'taken', 'withdrawn', 'met'];
 
 const eventsOf = (decided: Decided): readonly DomainEvent[] => (decided.ok ? decided.events : []);
 
 /** Every event that the machines emit for their examples, and every event of the histories. */
 const EMITTED: readonly DomainEvent[] = [
-  ...[HISTORIES, APPROVAL_HISTORIES, RUN_HISTORIES].flatMap(
+  ...[HISTORIES, APPROVAL_HISTORIES, RUN_HISTORIES, OUTCOME_HISTORIES].flatMap(
     (histories) => Object.values(histories).flat(2) as DomainEvent[],
   ),
   ...CALL_ROWS.flatMap(({ trial }) =>
@@ -43,6 +48,12 @@ const EMITTED: readonly DomainEvent[] = [
     [null, ...APPROVAL_STATUSES.map(approvalIn)].flatMap((example) => {
       const state = example === null ? null : (trial.given?.(example) ?? example);
       return eventsOf(decideApproval(state, trial.command(state)));
+    }),
+  ),
+  ...OUTCOME_ROWS.flatMap(({ trial }) =>
+    [null, ...OUTCOME_STATUSES.map(outcomeIn)].flatMap((example) => {
+      const state = example === null ? null : (trial.given?.(example) ?? example);
+      return eventsOf(decideOutcome(state, trial.command(state)));
     }),
   ),
   ...RUN_ROWS.flatMap(({ trial }) =>
@@ -94,6 +105,11 @@ describe('the event catalogue', () => {
     ['reconciliation.', 'call'],
     ['manual.', 'call'],
     ['approval.', 'approval'],
+    ['reasoning.', 'run'],
+    ['artifact.', 'run'],
+    ['subagent.', 'run'],
+    ['outcome.', 'outcome'],
+    ['feedback.', 'outcome'],
     ['control.', 'command'],
   ])('keeps %s* in the stream %s', (prefix, stream) => {
     const streams = TYPES.filter((type) => type.startsWith(prefix)).map((type) => definitionOf(type).stream);

@@ -2,7 +2,9 @@ import { APPROVAL_AND_COMMAND_EVENTS } from './approval-events.js';
 import { define, type EventDefinition, type StreamKind } from './event-definition.js';
 import { EVIDENCE_EVENTS } from './evidence-events.js';
 import { INSTALLATION_EVENTS } from './installation-events.js';
+import { OUTCOME_EVENTS } from './outcome-events.js';
 import type { PayloadOf } from './payload-shape.js';
+import { RUN_CHAIN_EVENTS } from './run-chain-events.js';
 
 export { STREAM_KINDS } from './event-definition.js';
 export type { EventDefinition, Producer, StreamKind } from './event-definition.js';
@@ -104,6 +106,8 @@ export const CATALOGUE = {
     redacted: 'list?',
     /** Everybody who counts as the requester when an approver must be somebody else. */
     requesterSubjects: 'list?',
+    /** `id@version` of the success criteria, where the manifest has any: an outcome will be verified. */
+    successCriteria: 'text?',
     compensatesToolCallId: 'text?',
     supersedesToolCallId: 'text?',
   }),
@@ -248,6 +252,8 @@ export const CATALOGUE = {
     confirms: 'text?',
   }),
 
+  ...RUN_CHAIN_EVENTS,
+  ...OUTCOME_EVENTS,
   ...APPROVAL_AND_COMMAND_EVENTS,
   ...EVIDENCE_EVENTS,
   ...INSTALLATION_EVENTS,

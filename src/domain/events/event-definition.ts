@@ -5,6 +5,7 @@ export const STREAM_KINDS = [
   'run',
   'call',
   'approval',
+  'outcome',
   'command',
   'capability',
   'policy',
@@ -15,7 +16,14 @@ export type StreamKind = (typeof STREAM_KINDS)[number];
 
 /** The part of the system that may state the fact. */
 export type Producer =
-  'capability-runtime' | 'policy-runtime' | 'control-plane' | 'reconciler' | 'recovery' | 'session-runtime' | 'harness';
+  | 'capability-runtime'
+  | 'policy-runtime'
+  | 'control-plane'
+  | 'reconciler'
+  | 'recovery'
+  | 'session-runtime'
+  | 'harness'
+  | 'feedback-intake';
 
 export interface EventDefinition {
   readonly stream: StreamKind;

@@ -13,7 +13,15 @@ export type RunCommand =
   | { readonly kind: 'complete'; readonly completion: EventPayload<'run.completed'>; readonly openCalls: number } // R15
   | { readonly kind: 'fail'; readonly failure: EventPayload<'run.failed'> } // R16
   | { readonly kind: 'hand_off'; readonly handoff: EventPayload<'run.handed_off'> } // R17
-  | { readonly kind: 'mark_not_resumable'; readonly marking: EventPayload<'run.marked_not_resumable'> }; // R18
+  | { readonly kind: 'mark_not_resumable'; readonly marking: EventPayload<'run.marked_not_resumable'> } // R18
+  | { readonly kind: 'record_reasoning'; readonly reasoning: EventPayload<'reasoning.recorded'> }
+  | { readonly kind: 'record_artifact'; readonly artifact: EventPayload<'artifact.created'> }
+  | { readonly kind: 'spawn_subagent'; readonly spawning: EventPayload<'subagent.spawned'> }
+  | {
+      readonly kind: 'end_subagent'; // R19
+      readonly end: EventPayload<'subagent.completed'>;
+      readonly succeeded: boolean;
+    };
 
 /** The command of one kind. */
 export type RunCommandOf<K extends RunCommandKind> = Extract<RunCommand, { readonly kind: K }>;

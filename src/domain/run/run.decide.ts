@@ -3,6 +3,7 @@ import { decided, type Decided } from '../events/decided.js';
 import type { EventIn } from '../events/domain-event.js';
 import type { RunCommand, RunCommandOf } from './run.commands.js';
 import { IN_THE_WAY } from './run.admission.js';
+import { decideChain, isChainCommand } from './run.chain.js';
 import { isEnded, type RunState, type RunStatus } from './run.state.js';
 
 export type RunEvent = EventIn<'run'>;
@@ -16,8 +17,9 @@ export type DecidedRun = Decided<RunEvent>;
 export function decideRun(state: RunState | null, command: RunCommand): DecidedRun {
   if (command.kind === 'start') return start(state, command);
   if (state === null) return refuse('run_not_found', 'There is no such run.');
-  if (isEnded(state.status))
-    return refuse(afterTheEnd(state.status, command.kind), `The run has ended: ${state.status}.`);
+  const afterEnd = refuse(afterTheEnd(state.status, command.kind), `The run has ended: ${state.status}.`);
+  if (isChainCommand(command)) return decideChain(state, command, afterEnd);
+  if (isEnded(state.status)) return afterEnd;
   switch (command.kind) {
     case 'request_suspend':
       return from(state, ['running'], { type: 'run.suspend_requested', payload: command.request });

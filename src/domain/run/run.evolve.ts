@@ -45,6 +45,13 @@ function evolve(state: RunState, event: LaterEvent): RunState {
       return ended(state, 'handed_off', event.payload.reason);
     case 'run.marked_not_resumable':
       return ended(state, 'ended_unrecorded', null);
+    case 'reasoning.recorded':
+    case 'artifact.created':
+    case 'subagent.spawned':
+    case 'subagent.completed':
+    case 'subagent.failed':
+    case 'subagent.late_result':
+      return state; // what a run is about has rows of its own
   }
 }
 

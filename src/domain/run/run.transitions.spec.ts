@@ -31,18 +31,26 @@ describe('the tables of the run machine', () => {
 
   it('give a run no way out of its five ends', () => {
     const leaving = edgesOf(RUN_EDGES).filter((edge) =>
-      RUN_TERMINAL_STATUSES.some((end) => edge.startsWith(`${end} `)),
+      RUN_TERMINAL_STATUSES.some((end) => edge.startsWith(`${end} `) && !edge.endsWith(` ${end}`)),
     );
     expect(leaving).toEqual([]);
+  });
+
+  it('record nothing in an ended run but the late end of a helper', () => {
+    const after = Object.entries(RUN_EDGES).filter(([, row]) => RUN_TERMINAL_STATUSES.some((end) => end in row));
+    expect(after.map(([type]) => type)).toEqual(['subagent.late_result']);
   });
 
   it('bring a run that is being stopped nowhere but to an end', () => {
     const leaving = edgesOf(RUN_EDGES).filter((edge) => edge.startsWith('stopping '));
     expect(leaving).toEqual([
+      'stopping --artifact.created--> stopping',
       'stopping --model.cancelled--> stopping',
       'stopping --run.handed_off--> handed_off',
       'stopping --run.marked_not_resumable--> ended_unrecorded',
       'stopping --run.stopped--> stopped',
+      'stopping --subagent.completed--> stopping',
+      'stopping --subagent.failed--> stopping',
     ]);
   });
 });

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/error-codes.js';
 import type { EventTypeIn } from '../events/catalogue.js';
 import { stay, to, type Edges, type PerItem } from '../events/edges.js';
 import type { RunCommandKind } from './run.commands.js';
-import { RUN_STATUSES, type RunStatus } from './run.state.js';
+import { RUN_STATUSES, RUN_TERMINAL_STATUSES, type RunStatus } from './run.state.js';
 
 /**
  * The machine of state-machines §1 as decision 20 leaves it, as data, complete. `decide` and `evolve` do not read these
@@ -23,6 +23,12 @@ export const RUN_EDGES: Readonly<Record<EventTypeIn<'run'>, Edges<RunStatus>>> =
   'run.failed': to('failed', 'running', 'interrupted'),
   'run.handed_off': to('handed_off', 'running', 'suspending', 'suspended', 'interrupted', 'stopping'),
   'run.marked_not_resumable': to('ended_unrecorded', 'running', 'suspending', 'suspended', 'interrupted', 'stopping'),
+  'reasoning.recorded': stay('running', 'suspending', 'interrupted'),
+  'artifact.created': stay('running', 'suspending', 'suspended', 'interrupted', 'stopping'),
+  'subagent.spawned': stay('running', 'suspending', 'interrupted'),
+  'subagent.completed': stay('running', 'suspending', 'suspended', 'interrupted', 'stopping'),
+  'subagent.failed': stay('running', 'suspending', 'suspended', 'interrupted', 'stopping'),
+  'subagent.late_result': stay(...RUN_TERMINAL_STATUSES),
 };
 
 /** The order of the columns below. */
@@ -89,5 +95,18 @@ export const RUN_ANSWERS = {
   },
   mark_not_resumable: {
     any:                     [abs,  yes, yes, yes, yes, yes,  end, end, end, end, end],
+  },
+  record_reasoning: {
+    any:                     [abs,  yes, yes, sus, yes, stp,  end, end, end, end, end],
+  },
+  record_artifact: {
+    any:                     [abs,  yes, yes, yes, yes, yes,  end, end, end, end, end],
+  },
+  spawn_subagent: {
+    any:                     [abs,  yes, yes, sus, yes, stp,  end, end, end, end, end],
+  },
+  end_subagent: {
+    with_success:            [abs,  yes, yes, yes, yes, yes,  yes, yes, yes, yes, yes],
+    with_failure:            [abs,  yes, yes, yes, yes, yes,  yes, yes, yes, yes, yes],
   },
 } as const satisfies Readonly<Record<RunCommandKind, Readonly<Record<string, Row>>>>;
