@@ -21,6 +21,7 @@ import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool
 import { RunDirectory } from './control/propose-tool-call/run-directory.js';
 import { RecordCallbackHandler } from './control/record-callback/record-callback.handler.js';
 import { RecordStatementHandler } from './control/record-statement/record-statement.handler.js';
+import { RUN_CHAIN } from './control/run-chain.providers.js';
 import { ReloadPoliciesHandler } from './control/reload-policies/reload-policies.handler.js';
 import { ReplayDeliveriesHandler } from './control/replay-deliveries/replay-deliveries.handler.js';
 import { ResolveHandoffHandler } from './control/resolve-handoff/resolve-handoff.handler.js';
@@ -32,6 +33,7 @@ import { HttpClient } from './egress/http-client.js';
 import { ApprovalsController } from './http/approvals.controller.js';
 import { CapabilitiesController } from './http/capabilities.controller.js';
 import { ControlController } from './http/control.controller.js';
+import { FeedbackController } from './http/feedback.controller.js';
 import { EventsController } from './http/events.controller.js';
 import { HealthController } from './http/health.controller.js';
 import { MetricsController } from './http/metrics.controller.js';
@@ -40,6 +42,7 @@ import { OpenApiController } from './http/openapi/openapi.controller.js';
 import { LateEvidenceController } from './http/late-evidence.controller.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RefusalLog } from './http/refusal-log.js';
+import { RunChainController } from './http/run-chain.controller.js';
 import { RunsController } from './http/runs.controller.js';
 import { ToolCallsController } from './http/tool-calls.controller.js';
 import { OutboxController } from './http/outbox.controller.js';
@@ -69,6 +72,7 @@ import { STOPPING } from './proxy/stop/stop.providers.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { LeftBehind } from './proxy/sweep/left-behind.js';
+import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { Patience } from './proxy/sweep/patience.js';
 import { ResumeRules } from './proxy/sweep/resume-rules.js';
@@ -79,7 +83,7 @@ import { GetApprovalHandler, ListApprovalsHandler } from './runtime/queries/appr
 import { GetCommandHandler } from './runtime/queries/command.queries.js';
 import { FollowEventsHandler, ListEventsHandler } from './runtime/queries/event.queries.js';
 import { ListDeadLettersHandler, ListSinksHandler } from './runtime/queries/outbox.queries.js';
-import { GetRunHandler } from './runtime/queries/run.queries.js';
+import { RUN_QUERIES } from './runtime/queries/run.providers.js';
 import { GetToolCallHandler, ListToolCallsHandler } from './runtime/queries/tool-call.query-handlers.js';
 import { ApprovalViews } from './runtime/views/approval.view.js';
 import { ToolCallViews } from './runtime/views/tool-call.view.js';
@@ -127,6 +131,7 @@ const CONTROL = [
   ...LATE_EVIDENCE,
   RecordCallbackHandler,
   RecordStatementHandler,
+  ...RUN_CHAIN,
 ];
 const PROXY = [
   ...STOPPING,
@@ -140,6 +145,7 @@ const PROXY = [
   IdleRuns,
   AuthorizedCalls,
   OrphanedAttempts,
+  OutcomeDeadlines,
   LeftBehind,
   Patience,
 ];
@@ -150,7 +156,7 @@ const RUNTIME = [
   ListToolCallsHandler,
   GetApprovalHandler,
   ListApprovalsHandler,
-  GetRunHandler,
+  ...RUN_QUERIES,
   GetCommandHandler,
   EventAccess,
   ListEventsHandler,
@@ -169,9 +175,11 @@ export const CONTROLLERS: Type[] = [
   ControlController,
   CapabilitiesController,
   RunsController,
+  RunChainController,
   EventsController,
   OutboxController,
   LateEvidenceController,
+  FeedbackController,
   HealthController,
   MetricsController,
   OpenApiController,

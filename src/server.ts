@@ -34,6 +34,7 @@ import { Reconciliation } from './proxy/reconcile/reconciliation.js';
 import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
+import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { CallWatch } from './runtime/call-watch.js';
 import { EventStreams } from './runtime/events/event-streams.js';
@@ -226,6 +227,7 @@ async function startWork(
       { name: 'authorized calls', tick: () => authorized.tick() },
       { name: 'idle runs', tick: () => idleRuns.tick() },
       { name: 'stopping runs', tick: () => stopping.tick() },
+      { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
     ],
     settings.execution.sweepIntervalMs,
     logger,

@@ -12,6 +12,7 @@ import { problemAt } from './manifest-problem.js';
 import type { PlacedProblem } from './manifest-problem.js';
 import { requestProblems } from './request-rules.js';
 import { mayHaveValueAt } from './schema-lookup.js';
+import { successProblems } from './success-rules.js';
 
 /** What the settings say that a manifest may refer to. */
 export interface ManifestSurroundings {
@@ -41,6 +42,7 @@ export function ruleProblems(
     ...keyPlaceProblems(draft, inputSchema, surroundings),
     ...statusProblems(draft),
     ...pointerProblems(draft, inputSchema),
+    ...successProblems(draft),
   ];
 }
 

@@ -162,6 +162,30 @@ const compensation = z
   })
   .readonly();
 
+const evidenceKind = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be lower-case words such as provider_status');
+
+const success = z
+  .strictObject({
+    criteria: z.string().regex(/^[a-z][a-z0-9_.-]{0,63}$/, 'must be a lower-case name such as refund_settled'),
+    version: z.string().min(1).max(32).default('1'),
+    within: duration(1_000, 3_650 * DAY_MS),
+    needs: z.array(evidenceKind).min(1).max(8).readonly(),
+    sources: z
+      .array(
+        z
+          .strictObject({
+            subject: z.string().regex(/^[\x21-\x7e]{1,256}$/, 'must be the subject of a token'),
+            evidence: z.array(evidenceKind).min(1).max(16).readonly(),
+            authoritative: z.boolean().default(false),
+          })
+          .readonly(),
+      )
+      .min(1)
+      .max(16)
+      .readonly(),
+  })
+  .readonly();
+
 /**
  * The keys of a manifest as an operator writes them. Durations are words or milliseconds. A key that is not here is refused; whatever
  * depends on more than one key is in manifest-rules.ts.
@@ -199,6 +223,7 @@ export const MANIFEST_KEYS = {
   personal: z.array(argumentPointer).max(64).readonly().default([]),
   concurrency: wholeNumber(1, 10_000).default(16),
   ratePerSecond: z.number().min(0.001).max(100_000).nullable().default(null),
+  success: success.nullable().default(null),
 } as const;
 
 export type ManifestKey = keyof typeof MANIFEST_KEYS;
@@ -207,4 +232,4 @@ export type ManifestKey = keyof typeof MANIFEST_KEYS;
 export type ManifestDraft = { readonly [K in ManifestKey]?: z.output<(typeof MANIFEST_KEYS)[K]> | undefined };
 
 /** Keys that the design knows and this version does not carry out: ignoring one would promise what does not happen. */
-export const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set(['lease', 'execution', 'success']);
+export const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set(['lease', 'execution']);

@@ -108,6 +108,26 @@ export interface Compensation {
   readonly arguments: Readonly<Record<string, CompensationArgument>>;
 }
 
+/** What shows that the world is as the call wanted it, and who may say so. The tool's own answer never does. */
+export interface SuccessCriteria {
+  readonly criteria: string;
+  readonly version: string;
+  /** Milliseconds after which a verification without a verdict is inconclusive. */
+  readonly withinMs: number;
+  /** Kinds of evidence that must all be there. */
+  readonly needs: readonly string[];
+  readonly sources: readonly FeedbackSource[];
+}
+
+export interface FeedbackSource {
+  /** `sub` of the source's own token. */
+  readonly subject: string;
+  /** The kinds of evidence it may give. */
+  readonly evidence: readonly string[];
+  /** May contradict what was confirmed. */
+  readonly authoritative: boolean;
+}
+
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -156,6 +176,8 @@ export interface Manifest {
   readonly personal: readonly string[];
   readonly concurrency: number;
   readonly ratePerSecond: number | null;
+  /** Absent: nothing is verified and the outcome of a call stays `not_observed`. */
+  readonly success?: SuccessCriteria;
 }
 
 /** A manifest in force: validated, pinned by the digest of its definition, with its compiled schemas. */

@@ -89,7 +89,7 @@ describe('a manifest', () => {
     },
   );
 
-  it.each(['lease', 'execution', 'success'])('refuses %s, which this version would ignore', (key) => {
+  it.each(['lease', 'execution'])('refuses %s, which this version would ignore', (key) => {
     expect(problemsWith({ [key]: {} })).toEqual([expect.stringContaining(`/${key}: is not supported by this version`)]);
   });
 

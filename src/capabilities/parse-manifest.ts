@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { compileArgumentSchema, compileResultSchema } from './argument-schema.js';
 import type { ArgumentSchema, ResultSchema } from './argument-schema.js';
 import { resolveBaseUrl } from './base-url.js';
-import type { Manifest } from './manifest.js';
+import type { Manifest, SuccessCriteria } from './manifest.js';
 import { MANIFEST_KEYS, UNSUPPORTED_KEYS } from './manifest-schema.js';
 import type { ManifestDraft, ManifestKey } from './manifest-schema.js';
 import { distinctProblems, problemAt } from './manifest-problem.js';
@@ -95,7 +95,7 @@ type WholeDraft = { readonly [K in ManifestKey]: Exclude<ManifestDraft[K], undef
 
 function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): Manifest {
   const { timeout, quiesce, definitiveStatus, connector, idempotency, probe, onAmbiguous, ...others } = draft;
-  const { callback, statement, cancel, ...rest } = others;
+  const { callback, statement, cancel, success, ...rest } = others;
   const resolved = resolveBaseUrl(connector.baseUrl, upstreams);
   if (!resolved.ok) throw new Error('a base URL without a problem does not resolve');
   const { keyRetention, ...key } = idempotency;
@@ -112,7 +112,13 @@ function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): M
     timeoutMs: timeout,
     quiesceMs: quiesce,
     onAmbiguous: onAmbiguous ?? 'reconcile',
+    // Left out and not null: what a manifest does not say must not change its digest.
+    ...(success === null ? {} : { success: successFrom(success) }),
   };
+}
+
+function successFrom({ within, ...rest }: NonNullable<WholeDraft['success']>): SuccessCriteria {
+  return { ...rest, withinMs: within };
 }
 
 function probeFrom({ visibilityDelay, budget, request, ...rest }: NonNullable<WholeDraft['probe']>): Manifest['probe'] {

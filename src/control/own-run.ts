@@ -5,6 +5,8 @@ import type { StoreReader } from '../storage/readers/store-reader.js';
 import { runFacts, runState } from '../storage/rows/run.row.js';
 import type { TableRow } from '../storage/rows/tables.js';
 import type { RunBefore } from '../storage/units/run-in-unit.js';
+import type { UnitDesk } from '../storage/units/unit-desk.js';
+import type { UnitDraft } from '../storage/units/unit-draft.js';
 import type { RunState } from '../domain/run/run.state.js';
 import type { About } from './command-log.js';
 
@@ -31,3 +33,23 @@ export const aboutRun = ({ row }: LoadedRun): About => ({
   runId: row.run_id,
   sessionId: row.session_id,
 });
+
+/** A unit about a run on its harness's word. */
+export function beginInRun(
+  desk: UnitDesk,
+  caller: Caller,
+  run: { readonly run_id: string; readonly session_id: string },
+  more: { readonly lane: 'admit' | 'govern'; readonly now: string; readonly correlationId?: string },
+): UnitDraft {
+  return desk.begin({
+    tenant: caller.tenant,
+    lane: more.lane,
+    actor: caller.actor,
+    correlationId: more.correlationId ?? run.run_id,
+    runId: run.run_id,
+    sessionId: run.session_id,
+    occurredAt: more.now,
+    causationId: null,
+    causeKind: 'external',
+  });
+}

@@ -49,6 +49,7 @@ export const PROPOSE_TOOL_CALL = {
     'idempotency_conflict',
     'call_id_conflict',
     'outstanding_identical_intent',
+    'dangling_reference',
     'run_not_found',
     'run_already_ended',
     'run_stopping',

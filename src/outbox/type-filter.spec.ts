@@ -10,7 +10,16 @@ describe('the types a sink is told of', () => {
     const types = typesOf({ kind: 'webhook', types: null });
     for (const type of ['approval.required', 'tool.call.completed', 'tool.call.result_unknown', 'run.failed'])
       expect(types).toContain(type);
-    for (const type of ['tool.call.proposed', 'tool.call.dispatching', 'policy.decided', 'run.started'])
+    for (const type of ['feedback.success_criteria_met', 'feedback.inconclusive', 'feedback.contradiction_recorded'])
+      expect(types).toContain(type);
+    for (const type of [
+      'outcome.verification_opened',
+      'feedback.received',
+      'tool.call.proposed',
+      'tool.call.dispatching',
+      'policy.decided',
+      'run.started',
+    ])
       expect(types).not.toContain(type);
   });
 

@@ -20,17 +20,17 @@ const WEBHOOK_TYPES: readonly EventType[] = [
   'run.failed',
   'run.stopped',
   'run.handed_off',
+  // Verdicts about outcomes, and what puts one in doubt; that somebody began to look is none.
+  'feedback.success_criteria_met',
+  'feedback.success_criteria_failed',
+  'feedback.inconclusive',
+  'feedback.contradiction_recorded',
 ];
-
-/** That somebody began to look is no verdict. */
-const isVerdict = (type: string): boolean => type.startsWith('outcome.') && type !== 'outcome.verification_opened';
 
 /** The event types a sink is told of; null: all. */
 export function typesOf({ kind, types }: Pick<SinkSettings, 'kind' | 'types'>): ReadonlySet<string> | null {
   if (types !== null) return named((type) => types.some((pattern) => matchesType(pattern, type)));
-  return kind === 'file'
-    ? null
-    : named((type) => isVerdict(type) || (WEBHOOK_TYPES as readonly string[]).includes(type));
+  return kind === 'file' ? null : new Set<string>(WEBHOOK_TYPES);
 }
 
 const named = (wanted: (type: string) => boolean): ReadonlySet<string> =>

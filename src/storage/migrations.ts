@@ -8,6 +8,7 @@ const MIGRATION_FILES = [
   '0002-outbox.mjs',
   '0003-late-evidence.mjs',
   '0004-stop-and-compensation.mjs',
+  '0005-outcomes-and-run-objects.mjs',
 ] as const;
 
 /** The version this program reads and writes: `user_version` of the database. */

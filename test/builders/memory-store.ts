@@ -21,6 +21,9 @@ const KEYS: Readonly<Record<TableName, readonly string[]>> = {
   approvals: ['approval_id'],
   approval_votes: ['approval_id', 'sub'],
   handoffs: ['handoff_id'],
+  outcomes: ['tool_call_id'],
+  outcome_feedback: ['tool_call_id', 'source', 'feedback_id'],
+  run_objects: ['object_id'],
   control_commands: ['tenant', 'command_id'],
   capabilities: ['name', 'version'],
   pauses: ['tenant', 'target_kind', 'target'],
@@ -158,8 +161,8 @@ export class MemoryStore extends Store {
     switch (write.op) {
       case 'insert': {
         const row = write.row as unknown as Row;
-        if (this.same(write.table, row) !== undefined || this.labelTaken(write.table, row))
-          throw new GuardFailed(write.takenGuard);
+        const taken = this.labelTaken(write.table, row) || this.clientIdTaken(write.table, row);
+        if (this.same(write.table, row) !== undefined || taken) throw new GuardFailed(write.takenGuard);
         this.put(write.table, row);
         return;
       }
@@ -203,6 +206,13 @@ export class MemoryStore extends Store {
         run.label === row['label'] &&
         run.principal === row['principal'] &&
         run.tenant === row['tenant'],
+    );
+  }
+
+  private clientIdTaken(table: TableName, row: Row): boolean {
+    if (table !== 'run_objects') return false;
+    return this.rows('run_objects').some((other) =>
+      (['run_id', 'kind', 'client_id'] as const).every((column) => other[column] === row[column]),
     );
   }
 
@@ -337,6 +347,40 @@ function reader(store: MemoryStore): StoreReader {
           !store.rows('tool_calls').some((call) => call.run_id === row.run_id && !isTerminal(call.status)),
         limit,
       ),
+    openCalls: (tenant, runId, limit) =>
+      many('tool_calls', (row) => row.tenant === tenant && row.run_id === runId && !isTerminal(row.status), limit),
+    questionsOfRun: (tenant, runId, limit) =>
+      many('approvals', (row) => row.tenant === tenant && row.run_id === runId && row.status === 'pending', limit),
+    runObject: (tenant, id) => one('run_objects', (row) => row.tenant === tenant && row.object_id === id),
+    runObjectByClientId: (tenant, runId, kind, clientId) =>
+      one(
+        'run_objects',
+        (row) => row.tenant === tenant && row.run_id === runId && row.kind === kind && row.client_id === clientId,
+      ),
+    runObjects: async (tenant, runId, kind, limit) =>
+      (await many('run_objects', (row) => row.tenant === tenant && row.run_id === runId && row.kind === kind))
+        .toReversed()
+        .slice(0, limit),
+    runEvents: async (tenant, runId, after, limit) =>
+      store.events
+        .filter(({ position, envelope }) => envelope.tenant === tenant && envelope.runId === runId && position > after)
+        .slice(0, limit),
+    runEventsBetween: async (tenant, runId, after, upTo) =>
+      store.events.filter(
+        ({ position, envelope }) =>
+          envelope.tenant === tenant && envelope.runId === runId && position > after && position <= upTo,
+      ),
+    runStart: async (_tenant, runId) => store.stream({ kind: 'run', id: runId })[0] ?? null,
+    callCountUpTo: async (tenant, runId, max) =>
+      (await many('tool_calls', (row) => row.tenant === tenant && row.run_id === runId, max)).length,
+    outcome: (tenant, id) => one('outcomes', (row) => row.tenant === tenant && row.tool_call_id === id),
+    outcomeFeedback: (tenant, id, source, feedbackId) =>
+      one(
+        'outcome_feedback',
+        (row) =>
+          row.tenant === tenant && row.tool_call_id === id && row.source === source && row.feedback_id === feedbackId,
+      ),
+    overdueOutcomes: (now, limit) => many('outcomes', (row) => row.status === 'pending' && row.deadline <= now, limit),
     idempotency: (tenant, principal, capability, hash) =>
       one(
         'idempotency',

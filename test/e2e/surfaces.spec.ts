@@ -31,6 +31,17 @@ beforeAll(async () => {
   const operator = await stack.as(CAST.operator);
   await operator.control({ type: 'pause', target: { capability: 'demo.wire' }, commandId: 'a-command' });
   const digest = `sha256:${'0'.repeat(64)}`;
+  const opened = await harness.post<{ runId: string }>('/v1/runs', { label: 'to-fail' });
+  const { runId: otherRunId } = opened.body;
+  const artifact = { clientId: 'a-1', goalRef: 'g', mediaType: 'text/csv', digest, location: 's3://a' };
+  const feedback = {
+    feedbackId: 'f-1',
+    verdict: 'met',
+    criteriaId: 'c',
+    criteriaVersion: '1',
+    verifiedAt: '2031-01-01T00:00:00Z',
+    evidenceRefs: [],
+  };
   const everybody = ROLES;
   routes = [
     { method: 'POST', path: '/v1/tool-calls', body: {}, roles: ['harness'] },
@@ -81,6 +92,41 @@ beforeAll(async () => {
       path: `/v1/runs/${runId}`,
       roles: ['harness', 'approver', 'operator', 'auditor'],
       elsewhere: 'run_not_found',
+    },
+    {
+      method: 'POST',
+      path: `/v1/tool-calls/${toolCallId}/feedback`,
+      body: feedback,
+      roles: ['feedback'],
+      elsewhere: 'tool_call_not_found',
+    },
+    {
+      method: 'GET',
+      path: `/v1/runs/${runId}/view`,
+      roles: ['harness', 'approver', 'operator', 'auditor'],
+      elsewhere: 'run_not_found',
+    },
+    {
+      method: 'GET',
+      path: `/v1/runs/${runId}/timeline`,
+      roles: ['operator', 'auditor'],
+      elsewhere: 'run_not_found',
+    },
+    { method: 'POST', path: '/v1/runs', body: { label: 'a-label' }, roles: ['harness'] },
+    ...[
+      { path: `/v1/runs/${runId}/turns`, body: { clientId: 't-1' } },
+      { path: `/v1/runs/${runId}/subagents`, body: { clientId: 's-1', childSessionId: 'x', goalRef: 'g' } },
+      { path: `/v1/runs/${runId}/subagents/sub_none/end`, body: { status: 'failed' } },
+      { path: `/v1/runs/${runId}/artifacts`, body: artifact },
+      { path: `/v1/runs/${runId}/complete`, body: {} },
+      { path: `/v1/runs/${otherRunId}/fail`, body: { code: 'model_failed' } },
+    ].map(({ path, body }): Route => ({ method: 'POST', path, body, roles: ['harness'], elsewhere: 'run_not_found' })),
+    {
+      method: 'POST',
+      path: '/v1/turns/trn_none/reasoning',
+      body: { clientId: 'r-1', goalRef: 'g', conclusion: 'c', risk: 'low' },
+      roles: ['harness'],
+      elsewhere: 'turn_not_found',
     },
     { method: 'GET', path: '/v1/events', roles: ['operator', 'auditor'] },
     { method: 'GET', path: '/v1/capabilities', roles: everybody },

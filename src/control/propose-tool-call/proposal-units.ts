@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { planDispatch } from '../../capabilities/dispatch-plan.js';
-import { takesLateEvidence } from '../../capabilities/manifest.js';
+import { takesLateEvidence, type Capability } from '../../capabilities/manifest.js';
 import { downstreamKeyFor } from '../../domain/digests/digests.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import { requesters, type Caller } from '../../identity/caller.js';
@@ -17,12 +17,30 @@ import type { Intent } from './intent-reader.js';
 import type { Proposal } from './propose-tool-call.command.js';
 import { RunDirectory, type RunPlace } from './run-directory.js';
 
+/** The caller's word for the intent, else the one its judgement began, else the call's own. */
+function intentOf({ proposal, reasoning }: JudgedProposal, toolCallId: string): string {
+  return proposal.intentId ?? reasoning?.correlationId ?? toolCallId;
+}
+
+/** Present only where an outcome will be verified, so that an ordinary proposal is no byte longer. */
+function criteriaOf({ manifest: { success } }: Capability): { readonly successCriteria?: string } {
+  return success === undefined ? {} : { successCriteria: `${success.criteria}@${success.version}` };
+}
+
+/** What a recorded judgement gives to the calls that name it: their cause, and the intent they belong to. */
+export interface Reasoning {
+  readonly eventId: string;
+  readonly correlationId: string;
+}
+
 /** Everything that was decided about a proposal. */
 export interface JudgedProposal {
   readonly caller: Caller;
   readonly proposal: Proposal;
   readonly intent: Intent;
   readonly place: RunPlace;
+  /** The judgement that the proposal rests on; null when it names none. */
+  readonly reasoning: Reasoning | null;
   /** 0, or the next number when the caller and the policy want an identical intent beside an open one. */
   readonly ordinal: number;
   readonly request: PolicyRequest;
@@ -83,17 +101,18 @@ export class ProposalUnits {
     };
   }
 
-  private begin({ caller, proposal, place }: JudgedProposal, toolCallId: string, now: string): UnitDraft {
+  private begin(judged: JudgedProposal, toolCallId: string, now: string): UnitDraft {
+    const { caller, place, reasoning } = judged;
     return this.desk.begin({
       tenant: caller.tenant,
       lane: 'admit',
       actor: caller.actor,
-      correlationId: proposal.intentId ?? toolCallId,
+      correlationId: intentOf(judged, toolCallId),
       runId: place.runId,
       sessionId: place.sessionId,
       occurredAt: now,
-      causationId: null,
-      causeKind: 'external',
+      causationId: reasoning?.eventId ?? null,
+      causeKind: reasoning === null ? 'external' : 'event',
     });
   }
 
@@ -107,7 +126,7 @@ export class ProposalUnits {
       session_id: place.sessionId,
       turn_id: proposal.turnId,
       call_id: proposal.callId,
-      correlation_id: proposal.intentId ?? toolCallId,
+      correlation_id: intentOf(judged, toolCallId),
       reasoning_object_id: proposal.reasoningObjectId,
       skill_id: proposal.skillId,
       version: 0,
@@ -148,6 +167,7 @@ export class ProposalUnits {
           ...(proposal.compensates === undefined
             ? {}
             : { compensatesToolCallId: proposal.compensates.row.tool_call_id }),
+          ...criteriaOf(intent.capability),
         },
       },
       { capabilityId: intent.capability.id },

@@ -11,6 +11,7 @@ import {
 import { READ } from '../../../test/contract/capabilities/manifest-examples.js';
 import { PAUSE_REVISION } from '../../capabilities/pause-board.js';
 import { downstreamKeyFor } from '../../domain/digests/digests.js';
+import { reasonedRun } from '../../../test/builders/run-chain-examples.js';
 import type { Caller } from '../../identity/caller.js';
 import type { Unit } from '../../storage/unit.js';
 import { ProposeToolCall, type Proposal } from './propose-tool-call.command.js';
@@ -418,7 +419,8 @@ describe('a proposal that comes too late', () => {
 describe('what the policy is asked', () => {
   it('is who, what, with which effective arguments and when', async () => {
     const installation = new Installation();
-    await propose(installation, { reasoningObjectId: 'rsn_1' });
+    const reasoning = await reasonedRun(installation);
+    await propose(installation, { runId: reasoning.runId, reasoningObjectId: reasoning.objectId });
     expect(installation.policy.asked).toEqual([
       {
         tenant: TENANT,
@@ -438,5 +440,34 @@ describe('what the policy is asked', () => {
       },
     ]);
     expect(installation.revision).toBe(REVISION);
+  });
+});
+
+describe('a proposal that rests on a judgement', () => {
+  it('is caused by it and belongs to the intent that it began', async () => {
+    const installation = new Installation();
+    const reasoning = await reasonedRun(installation);
+    await propose(installation, { runId: reasoning.runId, reasoningObjectId: reasoning.objectId });
+    const [proposed] = installation.store.events.filter(({ envelope }) => envelope.eventType === 'tool.call.proposed');
+    const [judged] = installation.store.events.filter(({ envelope }) => envelope.eventType === 'reasoning.recorded');
+    expect(proposed?.envelope).toMatchObject({
+      causationId: judged?.envelope.eventId,
+      causeKind: 'event',
+      correlationId: reasoning.objectId,
+      reasoningObjectId: reasoning.objectId,
+    });
+  });
+
+  it.each([
+    ['that was never recorded', {}, 'rsn_0'],
+    ['of another run', { runLabel: 'another' }, null],
+  ])('%s is refused and nothing is recorded, so that none can be made up', async (_which, place, made) => {
+    const installation = new Installation();
+    const reasoning = await reasonedRun(installation);
+    const { length } = installation.store.units;
+    const proposal = { runId: 'runLabel' in place ? null : reasoning.runId, ...place };
+    const answer = propose(installation, { ...proposal, reasoningObjectId: made ?? reasoning.objectId });
+    await expect(answer).rejects.toMatchObject({ code: 'dangling_reference' });
+    expect(installation.store.units).toHaveLength(length);
   });
 });

@@ -7,7 +7,7 @@ import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { IntentReader, type Intent } from './intent-reader.js';
-import { ProposalUnits, type JudgedProposal } from './proposal-units.js';
+import { ProposalUnits, type JudgedProposal, type Reasoning } from './proposal-units.js';
 import { ProposeToolCall, type Proposal, type Proposed } from './propose-tool-call.command.js';
 import type { RunPlace } from './run-directory.js';
 
@@ -46,12 +46,23 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
     const place = await this.units.runs.find(caller, proposal, intent, now);
     const named = await this.earlierByCallId(caller, proposal, intent, place.runId);
     if (named !== null) return named;
+    const reasoning = await this.reasoningOf(caller, proposal, place);
     const ordinal = await this.intentOrdinal(caller, proposal, intent);
     const request = policyRequest(caller, proposal, intent, nowMs);
     const decision = await this.judge.decide(request);
     mustBeAnAnswer(decision);
     try {
-      const toolCallId = await this.record({ caller, proposal, intent, place, ordinal, request, decision, nowMs });
+      const toolCallId = await this.record({
+        caller,
+        proposal,
+        intent,
+        place,
+        reasoning,
+        ordinal,
+        request,
+        decision,
+        nowMs,
+      });
       this.units.runs.opened(caller.tenant, intent, place);
       return { toolCallId, replayed: false };
     } catch (error) {
@@ -108,6 +119,18 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
       });
     }
     return { toolCallId: row.tool_call_id, replayed: true };
+  }
+
+  /** A judgement that the proposal names must be on record in its run: policy may demand one. */
+  private async reasoningOf(caller: Caller, proposal: Proposal, place: RunPlace): Promise<Reasoning | null> {
+    if (proposal.reasoningObjectId === null) return null;
+    const row = await this.desk.read.runObject(caller.tenant, proposal.reasoningObjectId);
+    if (row?.kind === 'reasoning' && row.run_id === place.runId && row.event_id !== null) {
+      return { eventId: row.event_id, correlationId: row.correlation_id };
+    }
+    throw new CountersignError('dangling_reference', 'reasoningObjectId names nothing in this run', {
+      pointer: '/reasoningObjectId',
+    });
   }
 
   /** The intent guard: an equal, unresolved intent under another key is answered with the call that carries it. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AGENT, callerWith, Installation, OPERATOR, refundCapability } from '../../../test/builders/installation.js';
 import type { Changes } from '../../../test/contract/capabilities/manifest-examples.js';
+import { SUCCESS, VerifyingInstallation } from '../../../test/builders/outcome-installation.js';
 import type { Caller } from '../../identity/caller.js';
 import { ResolveHandoff, type FoundOut } from './resolve-handoff.command.js';
 import { ResolveHandoffHandler } from './resolve-handoff.handler.js';
@@ -92,5 +93,54 @@ describe('a finding for which the definition asks for two people', () => {
       confirms: first?.envelope.eventId,
       resolvedBy: { sub: 'otto' },
     });
+  });
+});
+
+describe('a finding about a call whose outcome is verified', () => {
+  async function handedOffAndVerified(more: object = {}) {
+    const installation = new VerifyingInstallation(SUCCESS, more);
+    const id = await installation.propose();
+    await installation.record(
+      id,
+      { kind: 'mark_unknown', unknown: { cause: 'timeout' }, sentAt: null },
+      {
+        kind: 'hand_off',
+        handoff: { reason: 'attempts_exhausted', evidenceRefs: [] },
+        opened: { handoffId: 'hnd_1', packet: {} },
+      },
+    );
+    return { installation, id };
+  }
+
+  it.each([
+    ['happened', 'confirmed_success'],
+    ['not_happened', 'confirmed_failure'],
+    ['partial', 'confirmed_failure'],
+    ['unknowable', 'inconclusive'],
+  ] as const)('%s makes the outcome %s in the same unit, and the execution stays', async (finding, status) => {
+    const { installation, id } = await handedOffAndVerified();
+    expect(await resolve(installation, id, { finding })).toBe('accepted');
+    expect(installation.store.lastTypes.slice(0, 3)).toEqual([
+      'control.accepted',
+      'manual.handoff_resolved',
+      'feedback.received',
+    ]);
+    expect(installation.outcome(id)?.status).toBe(status);
+    expect((await installation.call(id)).state.status).toBe('manual_handoff');
+    const received = installation.store.events.find(({ envelope }) => envelope.eventType === 'feedback.received');
+    expect(received?.payload).toMatchObject({
+      basis: 'operator',
+      source: 'olga',
+      evidenceRefs: [{ kind: 'operator_finding', ref: 'statement-9' }],
+    });
+  });
+
+  it('moves no outcome by the word of the first of two people', async () => {
+    const { installation, id } = await handedOffAndVerified({ resolvers: 2 });
+    expect(await resolve(installation, id)).toBe('accepted');
+    expect(installation.outcome(id)?.status).toBe('pending');
+    const second = callerWith({ actor: { sub: 'otto' }, roles: ['operator'], isAgent: false });
+    expect(await resolve(installation, id, {}, second)).toBe('accepted');
+    expect(installation.outcome(id)?.status).toBe('confirmed_success');
   });
 });

@@ -3,12 +3,15 @@ import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { CommittedEvent } from '../../domain/events/envelope.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
+import type { Feedback, OutcomeCommand } from '../../domain/outcome/outcome.commands.js';
+import type { Caller } from '../../identity/caller.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import type { LoadedCall } from '../../storage/units/load.js';
+import { loadOutcome, OutcomeInUnit } from '../../storage/units/outcome-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { CommandLog, type Acknowledged } from '../command-log.js';
 import { loadOwnCall, requireOperator } from '../own-call.js';
-import { ResolveHandoff } from './resolve-handoff.command.js';
+import { ResolveHandoff, type FoundOut } from './resolve-handoff.command.js';
 
 /**
  * Records a person's finding about a handed-off call, with its evidence, and closes the intent. Where
@@ -50,11 +53,19 @@ export class ResolveHandoffHandler implements ICommandHandler<ResolveHandoff> {
       const by = caller.actor as unknown as JsonObject;
       const needsTwo = (this.gate.get(state.capability)?.manifest.resolvers ?? 1) > 1;
       const first = needsTwo ? await this.firstFinding(loaded, finding, caller.actor.sub) : null;
-      new CallInUnit(draft, loaded).do(
-        needsTwo && first === null
-          ? { kind: 'record_finding', finding: { ...fact, foundBy: by } }
-          : { kind: 'resolve_handoff', finding: { ...fact, ...confirmed(first, evidenceRefs), resolvedBy: by } },
+      const isDecided = !needsTwo || first !== null;
+      const call = new CallInUnit(draft, loaded).do(
+        isDecided
+          ? { kind: 'resolve_handoff', finding: { ...fact, ...confirmed(first, evidenceRefs), resolvedBy: by } }
+          : { kind: 'record_finding', finding: { ...fact, foundBy: by } },
       );
+      const outcome = isDecided ? await loadOutcome(this.desk.read, caller.tenant, toolCallId) : null;
+      if (outcome !== null) {
+        const { handoffId } = state;
+        const refs = confirmed(first, evidenceRefs).evidenceRefs;
+        const found = foundBy(caller, handoffId, { finding, evidenceRefs: refs, note }, draft.context.occurredAt);
+        new OutcomeInUnit(draft, outcome, call.refs).do(found, { feedbackId: handoffId });
+      }
       return draft;
     });
   }
@@ -87,4 +98,26 @@ function confirmed(
   if (first === null) return { evidenceRefs };
   const earlier = first.payload['evidenceRefs'] as readonly string[];
   return { confirms: first.envelope.eventId, evidenceRefs: [...new Set([...earlier, ...evidenceRefs])] };
+}
+
+/** What an effect that was found, or not, says of the success criteria. Half of it is not what was wanted. */
+const VERDICTS: Readonly<Record<FoundOut['finding'], Feedback['verdict']>> = {
+  happened: 'met',
+  not_happened: 'failed',
+  partial: 'failed',
+  unknowable: 'inconclusive',
+};
+
+/** P-42: the person who looked is a source of the outcome as well. */
+function foundBy(caller: Caller, handoffId: string, found: FoundOut, now: string): OutcomeCommand {
+  const evidence = found.evidenceRefs.map((ref) => ({ kind: 'operator_finding', ref, digest: null }));
+  const feedback = {
+    feedbackId: handoffId,
+    source: caller.actor.sub,
+    verdict: VERDICTS[found.finding],
+    evidence,
+    verifiedAt: now,
+    note: found.note,
+  };
+  return { kind: 'take_finding', feedback, now };
 }

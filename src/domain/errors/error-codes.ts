@@ -98,7 +98,10 @@ export const ERRORS = {
   ),
   evidence_required: entry(422, 'Name at least one evidence reference for the finding.'),
   outcome_not_open: entry(409, 'Only a call whose verification was opened takes feedback; read its outcome.'),
-  feedback_source_missing: entry(403, 'Use a source that the capability lists, with the kinds of evidence it may give.'),
+  feedback_source_missing: entry(
+    403,
+    'Use a source that the capability lists, with the kinds of evidence it may give.',
+  ),
   feedback_evidence_missing: entry(422, 'Name evidence with its kind, where it is kept and its digest.'),
   feedback_criteria_unknown: entry(422, 'Name the success criteria and the version that the call is verified by.'),
   feedback_id_conflict: entry(409, 'Use a new feedbackId; this one named another feedback of this source.'),

@@ -17,6 +17,10 @@ export const ID_PREFIXES = {
   instance: 'ins',
   dataKey: 'key',
   checkpoint: 'chk',
+  turn: 'trn',
+  reasoning: 'rsn',
+  artifact: 'art',
+  subagent: 'sub',
 } as const;
 
 export type IdPrefix = (typeof ID_PREFIXES)[keyof typeof ID_PREFIXES];

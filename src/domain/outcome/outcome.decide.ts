@@ -1,13 +1,10 @@
 import { refuse } from '../errors/error-codes.js';
-import { decided, mustHold, type Decided } from '../events/decided.js';
-import type { EventIn } from '../events/domain-event.js';
+import { decided, mustHold } from '../events/decided.js';
 import { isBefore, millisOf, timeAt } from '../events/instant.js';
 import type { OutcomeCommand, OutcomeCommandOf } from './outcome.commands.js';
 import { takeFeedback, takeFinding } from './outcome.feedback.js';
+import type { DecidedOutcome } from './outcome.place.js';
 import type { OutcomeState } from './outcome.state.js';
-
-export type OutcomeEvent = EventIn<'outcome'>;
-export type DecidedOutcome = Decided<OutcomeEvent>;
 
 /** Who speaks when the call itself turns out to have had no effect. */
 export const COUNTERSIGN_SOURCE = 'countersign';

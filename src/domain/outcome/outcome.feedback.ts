@@ -4,7 +4,7 @@ import { millisOf, timeAt } from '../events/instant.js';
 import type { FeedbackVerdict } from '../events/outcome-events.js';
 import type { JsonObject } from '../json/json-value.js';
 import type { Feedback, OutcomeCommandOf } from './outcome.commands.js';
-import type { DecidedOutcome, OutcomeEvent } from './outcome.decide.js';
+import type { DecidedOutcome, OutcomeEvent } from './outcome.place.js';
 import type { OutcomeState, SeenEvidence } from './outcome.state.js';
 
 /** A feedback that has passed its checks. */

@@ -1,8 +1,8 @@
 import type { Refusal } from '../errors/error-codes.js';
-import { decided } from '../events/decided.js';
+import { decided, type Decided } from '../events/decided.js';
+import type { EventIn } from '../events/domain-event.js';
 import { workRefusal } from './run.admission.js';
 import type { RunCommand, RunCommandOf } from './run.commands.js';
-import type { DecidedRun } from './run.decide.js';
 import { isEnded, type RunState } from './run.state.js';
 
 const CHAIN_KINDS = ['record_reasoning', 'record_artifact', 'spawn_subagent', 'end_subagent'] as const;
@@ -17,7 +17,7 @@ export function isChainCommand(command: RunCommand): command is ChainCommand {
  * helpers, what came of earlier work is taken until the end, and a helper's late end even after it (R19, K-45). The
  * caller has looked at whether the run is over: `afterEnd` is the refusal then.
  */
-export function decideChain(state: RunState, command: ChainCommand, afterEnd: Refusal): DecidedRun {
+export function decideChain(state: RunState, command: ChainCommand, afterEnd: Refusal): Decided<EventIn<'run'>> {
   switch (command.kind) {
     case 'record_reasoning':
       return refusalOf(state, afterEnd) ?? decided({ type: 'reasoning.recorded', payload: command.reasoning });

@@ -9,6 +9,8 @@ const IN_PATH: Readonly<Record<string, { readonly means: string; readonly schema
   toolCallId: { means: 'Id of a tool call.', schema: id },
   approvalId: { means: 'Id of an approval.', schema: id },
   runId: { means: 'Id of a run.', schema: id },
+  turnId: { means: 'Id of a turn.', schema: id },
+  subagentId: { means: 'Id of a sub-agent.', schema: id },
   commandId: { means: 'Id of a command: the one its issuer gave, or was given.', schema: commandId.unwrap() },
   name: { means: 'Name of a sink of the settings.', schema: sinkName },
   capability: { means: 'Name of a capability.', schema: z.string().min(1).max(64) },

@@ -10,6 +10,7 @@ import { loadCall, type LoadedCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
 import { lateCommand } from '../core/late-result.js';
+import { followOutcome } from './outcome-opening.js';
 
 const TRIES_MIN = 5;
 const PAUSE_MS = 10;
@@ -45,6 +46,7 @@ export class CallRecorder {
     const next = new CallInUnit(draft, call).do(command, {}, recording.producer);
     const nextAt = recording.nextAt ?? this.reconcileFrom(call, command);
     if (nextAt !== undefined) next.workAt({ nextAt });
+    await followOutcome({ read: this.desk.read, gate: this.gate }, draft, call, next);
     await this.desk.commit(draft);
     const { facts } = next.after;
     return { state: next.state, facts, row: toolCallRow(facts, next.state) };

@@ -61,7 +61,6 @@ export class EventAccess {
     const run = await this.store.read.run(caller.tenant, runId);
     const own = run !== null && run.principal === principalKey(principalOf(caller.actor));
     if (run === null || !(own || seesAll)) throw new CountersignError('run_not_found', 'there is no such run');
-    const [first] = await this.store.read.streamEvents(caller.tenant, { kind: 'run', id: runId });
-    return first?.position ?? 0;
+    return (await this.store.read.runStart(caller.tenant, runId))?.position ?? 0;
   }
 }

@@ -90,7 +90,12 @@ describe('a run', () => {
       stop: null,
       createdAt: bench.installation.clock.iso,
       updatedAt: bench.installation.clock.iso,
-      links: { self: `/v1/runs/${bench.runId}`, toolCalls: `/v1/tool-calls?runId=${bench.runId}` },
+      links: {
+        self: `/v1/runs/${bench.runId}`,
+        toolCalls: `/v1/tool-calls?runId=${bench.runId}`,
+        view: `/v1/runs/${bench.runId}/view`,
+        timeline: `/v1/runs/${bench.runId}/timeline`,
+      },
     });
   });
 

@@ -1,11 +1,10 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { CountersignError } from '../../domain/errors/countersign-error.js';
-import { principalKey, principalOf } from '../../domain/principal.js';
 import { isEnded } from '../../domain/run/run.state.js';
-import { hasRole, type Caller } from '../../identity/caller.js';
+import type { Caller } from '../../identity/caller.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { Store } from '../../storage/store.js';
 import { stopView, type StopView } from '../views/stop.view.js';
+import { runSeenBy } from './run-access.js';
 
 export interface RunView {
   readonly runId: string;
@@ -37,11 +36,7 @@ export class GetRunHandler implements IQueryHandler<GetRun> {
   constructor(private readonly store: Store) {}
 
   async execute({ caller, runId }: GetRun): Promise<RunView> {
-    const row = await this.store.read.run(caller.tenant, runId);
-    const own = row !== null && row.principal === principalKey(principalOf(caller.actor));
-    if (row === null || !(own || hasRole(caller, 'operator', 'auditor', 'approver'))) {
-      throw new CountersignError('run_not_found', 'there is no such run');
-    }
+    const row = await runSeenBy(this.store, caller, runId, 'operator', 'auditor', 'approver');
     const [sub, act] = JSON.parse(row.principal) as readonly string[];
     return {
       runId: row.run_id,
@@ -54,7 +49,12 @@ export class GetRunHandler implements IQueryHandler<GetRun> {
       stop: row.status === 'stopping' || row.status === 'stopped' ? await stopView(this.store.read, row) : null,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
-      links: { self: `/v1/runs/${row.run_id}`, toolCalls: `/v1/tool-calls?runId=${row.run_id}` },
+      links: {
+        self: `/v1/runs/${row.run_id}`,
+        toolCalls: `/v1/tool-calls?runId=${row.run_id}`,
+        view: `/v1/runs/${row.run_id}/view`,
+        timeline: `/v1/runs/${row.run_id}/timeline`,
+      },
     };
   }
 

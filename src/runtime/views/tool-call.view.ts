@@ -9,6 +9,7 @@ import type { ApprovalStatus } from '../../domain/approval/approval.state.js';
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import { Store } from '../../storage/store.js';
 import { loadApproval, type LoadedCall } from '../../storage/units/load.js';
+import { OutcomeViews, type OutcomeView } from './outcome.view.js';
 
 /** A tool call as every surface shows it: derived from its events, never authoritative. */
 export interface ToolCallView {
@@ -39,7 +40,7 @@ export interface ToolCallView {
   readonly cancellation: CancellationView | null;
   readonly compensates: string | null;
   readonly compensatedBy: string | null;
-  readonly outcome: { readonly status: string; readonly evidenceRefs: readonly string[] };
+  readonly outcome: OutcomeView;
   readonly guidance: string;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -78,7 +79,11 @@ interface ReconciliationView {
 /** Builds the view from the row and the sealed events it names. */
 @Injectable()
 export class ToolCallViews {
-  constructor(private readonly store: Store) {}
+  private readonly outcomes: OutcomeViews;
+
+  constructor(private readonly store: Store) {
+    this.outcomes = new OutcomeViews(store);
+  }
 
   async of(call: LoadedCall): Promise<ToolCallView> {
     const { row, state } = call;
@@ -117,8 +122,7 @@ export class ToolCallViews {
       cancellation: cancellationOf(state),
       compensates: state.compensates,
       compensatedBy: state.compensatedBy,
-      // Judged from feedback alone: a tool's own answer never confirms what the world shows.
-      outcome: { status: 'not_observed', evidenceRefs: [] },
+      outcome: await this.outcomes.of(row.tenant, row.tool_call_id, proposed),
       guidance: disposition.guidance,
       createdAt: row.created_at,
       updatedAt: row.updated_at,

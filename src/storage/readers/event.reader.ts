@@ -9,7 +9,7 @@ import { sealingContext, unseal } from '../sealing.js';
 import type { OpenedKeys } from './opened-keys.js';
 import type { EventReader } from './store-reader.js';
 
-type PlacedRow = EventRow & { readonly idx: number };
+export type PlacedRow = EventRow & { readonly idx: number };
 
 const EVENTS = 'SELECT p.idx, e.* FROM events AS e JOIN positions AS p ON p.event_id = e.event_id';
 const EVENTS_IN_ORDER = 'SELECT p.idx, e.* FROM positions AS p JOIN events AS e ON e.event_id = p.event_id';
@@ -73,7 +73,7 @@ export function eventReader(connection: ReadConnection, keys: OpenedKeys): Event
   };
 }
 
-async function openedEvent(row: PlacedRow, keys: OpenedKeys): Promise<CommittedEvent> {
+export async function openedEvent(row: PlacedRow, keys: OpenedKeys): Promise<CommittedEvent> {
   const envelope = envelopeFromRow(row);
   const plain = unseal(await keys.key(row.data_key_id), sealingContext(envelope), row.payload_sealed);
   if (!timingSafeEqual(payloadCommitment(row.salt, plain), row.payload_commitment)) {

@@ -13,6 +13,8 @@ export interface StoreReader
     ToolCallReader,
     ApprovalReader,
     RunReader,
+    RunChainReader,
+    OutcomeReader,
     ProposalReader,
     WorkReader,
     CensusReader,
@@ -51,6 +53,51 @@ export interface RunReader {
   stoppingRuns(limit: number): Promise<readonly TableRow<'runs'>[]>;
   /** All tenants: running implicit runs without an open call in which nothing has changed since `before`. */
   idleImplicitRuns(before: string, limit: number): Promise<readonly TableRow<'runs'>[]>;
+}
+
+/** What a run is about, and everything that happened in it. */
+export interface RunChainReader {
+  /** Calls of the run that are not terminal, the oldest first. */
+  openCalls(tenant: string, runId: string, limit: number): Promise<readonly TableRow<'tool_calls'>[]>;
+  /** Approvals of the run that are pending, the oldest first. */
+  questionsOfRun(tenant: string, runId: string, limit: number): Promise<readonly TableRow<'approvals'>[]>;
+  runObject(tenant: string, objectId: string): Promise<TableRow<'run_objects'> | null>;
+  runObjectByClientId(
+    tenant: string,
+    runId: string,
+    kind: TableRow<'run_objects'>['kind'],
+    clientId: string,
+  ): Promise<TableRow<'run_objects'> | null>;
+  /** Newest first. */
+  runObjects(
+    tenant: string,
+    runId: string,
+    kind: TableRow<'run_objects'>['kind'],
+    limit: number,
+  ): Promise<readonly TableRow<'run_objects'>[]>;
+  /** `run.started`; null when there is no such run in the tenant. */
+  runStart(tenant: string, runId: string): Promise<CommittedEvent | null>;
+  /** How many calls the run has, counted no further than `max`. */
+  callCountUpTo(tenant: string, runId: string, max: number): Promise<number>;
+  /**
+   * The events of the run, of its calls, their approvals and their outcomes at positions above `after`, in order. The work
+   * grows with the whole run: ask for runs with few calls only.
+   */
+  runEvents(tenant: string, runId: string, after: number, limit: number): Promise<readonly CommittedEvent[]>;
+  /** Every event about the run at positions above `after` and up to `upTo`, in order. The work grows with that window. */
+  runEventsBetween(tenant: string, runId: string, after: number, upTo: number): Promise<readonly CommittedEvent[]>;
+}
+
+export interface OutcomeReader {
+  outcome(tenant: string, toolCallId: string): Promise<TableRow<'outcomes'> | null>;
+  outcomeFeedback(
+    tenant: string,
+    toolCallId: string,
+    source: string,
+    feedbackId: string,
+  ): Promise<TableRow<'outcome_feedback'> | null>;
+  /** All tenants: pending outcomes whose deadline has come; the oldest first. */
+  overdueOutcomes(now: string, limit: number): Promise<readonly TableRow<'outcomes'>[]>;
 }
 
 export interface ProposalReader {

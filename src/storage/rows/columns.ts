@@ -1,3 +1,4 @@
+import { OUTCOME_COLUMNS } from './outcome.columns.js';
 import type { TableName, Tables } from './tables.js';
 
 export type ColumnKind = 'text' | 'text?' | 'integer' | 'integer?';
@@ -151,6 +152,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
     opened_at: 'text',
     resolved_at: 'text?',
   },
+  ...OUTCOME_COLUMNS,
   control_commands: {
     tenant: 'text',
     command_id: 'text',

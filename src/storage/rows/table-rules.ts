@@ -1,3 +1,4 @@
+import { OUTCOME_KEYS } from './outcome.columns.js';
 import type { TableName, Tables } from './tables.js';
 
 /** The primary key of each table, in order. */
@@ -8,6 +9,7 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   approvals: ['approval_id'],
   approval_votes: ['approval_id', 'sub'],
   handoffs: ['handoff_id'],
+  ...OUTCOME_KEYS,
   control_commands: ['tenant', 'command_id'],
   capabilities: ['name', 'version'],
   pauses: ['tenant', 'target_kind', 'target'],

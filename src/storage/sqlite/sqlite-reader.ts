@@ -6,8 +6,10 @@ import { censusReader } from '../readers/census.reader.js';
 import { eventReader } from '../readers/event.reader.js';
 import { installationReader } from '../readers/installation.reader.js';
 import { lateResultReader } from '../readers/late-result.reader.js';
+import { outcomeReader } from '../readers/outcome.reader.js';
 import { OpenedKeys } from '../readers/opened-keys.js';
 import { proposalReader } from '../readers/proposal.reader.js';
+import { runChainReader } from '../readers/run-chain.reader.js';
 import { runReader } from '../readers/run.reader.js';
 import type { StoreReader } from '../readers/store-reader.js';
 import { sinkReader } from '../readers/sink.reader.js';
@@ -60,6 +62,7 @@ function opened(handle: Database.Database | null): Database.Database {
 function readerOn(database: Database.Database, source: DataSource, keyRing: KeyRing): StoreReader {
   const connection = new SqliteReadConnection(database);
   const lists = new TypeOrmLists(source);
+  const keys = new OpenedKeys(connection, keyRing);
   return {
     ...toolCallReader(connection, lists),
     ...approvalReader(connection, lists),
@@ -70,6 +73,8 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...installationReader(connection),
     ...sinkReader(connection),
     ...lateResultReader(connection),
-    ...eventReader(connection, new OpenedKeys(connection, keyRing)),
+    ...eventReader(connection, keys),
+    ...runChainReader(connection, keys),
+    ...outcomeReader(connection),
   };
 }

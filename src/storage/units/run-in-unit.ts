@@ -1,5 +1,6 @@
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Producer } from '../../domain/events/catalogue.js';
+import type { EventRefs } from '../../domain/events/envelope.js';
 import type { RunCommand } from '../../domain/run/run.commands.js';
 import { decideRun } from '../../domain/run/run.decide.js';
 import { evolveRun } from '../../domain/run/run.evolve.js';
@@ -17,6 +18,7 @@ export interface RunBefore {
 export class RunInUnit {
   private current: RunState | null;
   private facts: RunFacts;
+  private readonly ids: string[] = [];
 
   constructor(
     private readonly draft: UnitDraft,
@@ -27,13 +29,18 @@ export class RunInUnit {
     draft.rowsFrom({ rows: () => this.rows() });
   }
 
+  /** Ids of the run's events in this unit, in order. */
+  get eventIds(): readonly string[] {
+    return this.ids;
+  }
+
   /** @throws CountersignError with the code of the transition table when the machine refuses. */
-  do(command: RunCommand, producer?: Producer): this {
+  do(command: RunCommand, producer?: Producer, more: EventRefs = {}): this {
     const decided = decideRun(this.current, command);
     if (!decided.ok) throw new CountersignError(decided.code, decided.message);
     const stream = { kind: 'run', id: this.facts.run_id } as const;
-    const refs = { runId: this.facts.run_id, sessionId: this.facts.session_id };
-    this.draft.append(stream, this.facts.version, decided.events, refs, producer);
+    const refs = { runId: this.facts.run_id, sessionId: this.facts.session_id, ...more };
+    this.ids.push(...this.draft.append(stream, this.facts.version, decided.events, refs, producer));
     for (const event of decided.events) {
       this.current = evolveRun(this.current, event);
       this.facts = { ...this.facts, version: this.facts.version + 1, updated_at: this.draft.context.occurredAt };

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { APPROVAL_STATUSES } from '../../../src/domain/approval/approval.state.js';
+import { OUTCOME_STATUSES } from '../../../src/domain/outcome/outcome.state.js';
 import { RUN_STATUSES } from '../../../src/domain/run/run.state.js';
 import { EFFECTS, RISKS, TOOL_CALL_STATUSES } from '../../../src/domain/tool-call/tool-call.state.js';
 import { SCHEMA_VERSION } from '../../../src/storage/migrations.js';
@@ -75,6 +76,7 @@ describe('the schema', () => {
     ['runs', 'status', RUN_STATUSES],
     ['approvals', 'status', APPROVAL_STATUSES],
     ['approvals', 'risk', RISKS],
+    ['outcomes', 'status', OUTCOME_STATUSES],
   ] as const)('takes for %s.%s exactly the words of the state machine', (table, column, words) => {
     const sql = String(harness.database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').pluck().get(table));
     const [, list = ''] = new RegExp(`\\b${column} TEXT NOT NULL CHECK \\(${column} IN \\(([^)]*)\\)`).exec(sql) ?? [];
@@ -159,6 +161,18 @@ describe('the schema', () => {
     [
       'evidence for a reference',
       `SELECT * FROM late_results WHERE state = 'unmatched' AND capability = 'x' AND reference = 'y' LIMIT 9`,
+    ],
+    [
+      'verifications that are overdue',
+      `SELECT * FROM outcomes WHERE status = 'pending' AND deadline <= 'x' ORDER BY deadline LIMIT 9`,
+    ],
+    [
+      'what was stated about a run',
+      `SELECT * FROM run_objects WHERE run_id = 'x' AND kind = 'artifact' AND tenant = 'y' ORDER BY created_at DESC, object_id DESC LIMIT 9`,
+    ],
+    [
+      'a statement by its client id',
+      `SELECT * FROM run_objects WHERE run_id = 'x' AND kind = 'turn' AND client_id = 'y' AND tenant = 'z'`,
     ],
     ['an intent to close', `DELETE FROM open_intents WHERE tenant = 'x' AND principal = 'y' AND tool_call_id = 'z'`],
   ])('finds %s by an index, without sorting', (_, sql) => {

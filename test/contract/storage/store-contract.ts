@@ -4,6 +4,7 @@ import { describeConcurrency } from './contract/concurrency.js';
 import { describeEvents } from './contract/events.js';
 import { describeLanes } from './contract/lanes.js';
 import { describeLists } from './contract/lists.js';
+import { describeOutcomesAndRuns } from './contract/outcomes-and-runs.js';
 import { describeReads } from './contract/reads.js';
 import { describeRecent } from './contract/recent.js';
 import { describeRestart } from './contract/restart.js';
@@ -43,6 +44,7 @@ export function describeStoreContract(name: string, open: OpenStoreUnderTest): v
     describeReads(underTest);
     describeRecent(underTest);
     describeLists(underTest);
+    describeOutcomesAndRuns(underTest);
     describeRestart(underTest);
   });
 }

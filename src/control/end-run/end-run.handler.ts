@@ -1,0 +1,108 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CountersignError } from '../../domain/errors/countersign-error.js';
+import { decideRun } from '../../domain/run/run.decide.js';
+import type { RunCommand } from '../../domain/run/run.commands.js';
+import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
+import type { Caller } from '../../identity/caller.js';
+import type { TableRow } from '../../storage/rows/tables.js';
+import { GuardFailed, type Guard } from '../../storage/unit.js';
+import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
+import { CallInUnit } from '../../storage/units/call-in-unit.js';
+import { callFromRow, loadApproval } from '../../storage/units/load.js';
+import { RunInUnit } from '../../storage/units/run-in-unit.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { beginInRun, loadOwnRun, type LoadedRun } from '../own-run.js';
+import { EndRun, type RunEnding } from './end-run.command.js';
+
+const TRIES_MAX = 3;
+const CALLS_MAX = 1000;
+
+/** Nothing of these has been sent. */
+const WAITING: readonly ToolCallStatus[] = ['proposed', 'authorized'];
+/** Nobody observes these but the process that carries them. */
+const CARRIED: readonly ToolCallStatus[] = ['dispatching', 'dispatched'];
+
+/**
+ * R15, R16. A run completes when every call has ended or is handed over to somebody who will find out; a failed one first
+ * gives up what has not been sent. What is on the wire goes on either way, and later facts still land.
+ */
+@CommandHandler(EndRun)
+export class EndRunHandler implements ICommandHandler<EndRun> {
+  constructor(private readonly desk: UnitDesk) {}
+
+  async execute({ caller, runId, ending }: EndRun): Promise<{ readonly runId: string }> {
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      const run = await loadOwnRun(this.desk.read, caller, runId);
+      if (isSaidBefore(run, ending)) return { runId };
+      try {
+        if (ending.how === 'complete') await this.complete(caller, run);
+        else await this.fail(caller, run, ending);
+        return { runId };
+      } catch (error) {
+        if (!(error instanceof GuardFailed)) throw error;
+      }
+    }
+    throw new CountersignError('contended', 'other writers changed the same records three times in a row');
+  }
+
+  private async complete(caller: Caller, run: LoadedRun): Promise<void> {
+    const open = await this.desk.read.openCalls(caller.tenant, run.row.run_id, CALLS_MAX);
+    const unsettled = open.filter(({ status }) => WAITING.includes(status) || CARRIED.includes(status));
+    const handedOver = open.filter((call) => !unsettled.includes(call)).map((call) => call.tool_call_id);
+    await this.end(caller, run, [...WAITING, ...CARRIED], {
+      kind: 'complete',
+      completion: { handedOver },
+      openCalls: unsettled.length,
+    });
+  }
+
+  private async fail(caller: Caller, run: LoadedRun, ending: RunEnding & { how: 'fail' }): Promise<void> {
+    const { code, message } = ending;
+    const command = { kind: 'fail', failure: { lastError: { code, message } } } as const;
+    const decided = decideRun(run.state, command);
+    // Before anything is given up for it.
+    if (!decided.ok) throw new CountersignError(decided.code, decided.message);
+    const open = await this.desk.read.openCalls(caller.tenant, run.row.run_id, CALLS_MAX);
+    for (const row of open) if (WAITING.includes(row.status)) await this.giveUp(caller, row);
+    await this.end(caller, run, WAITING, command);
+  }
+
+  private async end(
+    caller: Caller,
+    run: LoadedRun,
+    none: readonly ToolCallStatus[],
+    command: RunCommand,
+  ): Promise<void> {
+    const draft = beginInRun(this.desk, caller, run.row, { lane: 'govern', now: this.desk.now() });
+    new RunInUnit(draft, run).do(command, 'session-runtime');
+    await this.desk.commit(draft.guard(hasNoCall(run.row.run_id, none)));
+  }
+
+  private async giveUp(caller: Caller, row: TableRow<'tool_calls'>): Promise<void> {
+    const correlationId = row.correlation_id;
+    const draft = beginInRun(this.desk, caller, row, { lane: 'govern', now: this.desk.now(), correlationId });
+    const call = new CallInUnit(draft, await callFromRow(this.desk.read, row));
+    const approval =
+      row.approval_id === null ? null : await loadApproval(this.desk.read, caller.tenant, row.approval_id);
+    if (approval !== null && (approval.state.status === 'pending' || approval.state.status === 'granted')) {
+      const closing = { kind: 'close', closing: { reason: 'run_ended' } } as const;
+      new ApprovalInUnit(draft, approval, call.refs).do(closing, 'control-plane');
+    }
+    call.do({ kind: 'close', closing: { reason: 'run_ended' } }, {}, 'control-plane');
+    await this.desk.commit(draft);
+  }
+}
+
+/** The same end again is answered as the first was. */
+function isSaidBefore({ row }: LoadedRun, ending: RunEnding): boolean {
+  return ending.how === 'complete'
+    ? row.status === 'completed'
+    : row.status === 'failed' && row.end_reason === ending.code;
+}
+
+const hasNoCall = (runId: string, statuses: readonly ToolCallStatus[]): Guard => ({
+  name: 'no_open_call',
+  table: 'tool_calls',
+  where: { run_id: runId, status: { oneOf: statuses } },
+  expect: 'absent',
+});

@@ -1,0 +1,56 @@
+/** Columns of outcomes, of the feedback about them, and of what a harness has stated about its runs. Part of `TABLE_COLUMNS`. */
+export const OUTCOME_COLUMNS = {
+  outcomes: {
+    tool_call_id: 'text',
+    tenant: 'text',
+    run_id: 'text',
+    session_id: 'text',
+    correlation_id: 'text',
+    criteria_id: 'text',
+    criteria_version: 'text',
+    needs: 'text',
+    within_ms: 'integer',
+    attempt: 'integer',
+    deadline: 'text',
+    seen: 'text',
+    status: 'text',
+    status_reason: 'text?',
+    version: 'integer',
+    verdict_event_id: 'text?',
+    last_event_id: 'text',
+    created_at: 'text',
+    updated_at: 'text',
+  },
+  outcome_feedback: {
+    tool_call_id: 'text',
+    source: 'text',
+    feedback_id: 'text',
+    tenant: 'text',
+    request_digest: 'text',
+    status: 'text',
+    code: 'text?',
+    event_id: 'text',
+    received_at: 'text',
+  },
+  run_objects: {
+    object_id: 'text',
+    tenant: 'text',
+    run_id: 'text',
+    kind: 'text',
+    client_id: 'text',
+    request_digest: 'text',
+    turn_id: 'text?',
+    correlation_id: 'text',
+    state: 'text',
+    event_id: 'text?',
+    created_at: 'text',
+    updated_at: 'text',
+  },
+} as const;
+
+/** Part of `TABLE_KEYS`. */
+export const OUTCOME_KEYS = {
+  outcomes: ['tool_call_id'],
+  outcome_feedback: ['tool_call_id', 'source', 'feedback_id'],
+  run_objects: ['object_id'],
+} as const;
