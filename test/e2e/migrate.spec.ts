@@ -22,10 +22,10 @@ beforeAll(async () => {
   for (const name of ['dist', 'migrations', 'config'])
     cpSync(join(ROOT, name), join(release, name), { recursive: true });
   for (const name of ['package.json', 'node_modules']) symlinkSync(join(ROOT, name), join(release, name));
-  writeFileSync(join(release, 'migrations/9999-one-more.mjs'), MIGRATION);
+  writeFileSync(join(release, 'migrations', NEXT_FILE), MIGRATION);
   const list = join(release, 'dist/storage/migrations.js');
   const text = readFileSync(list, 'utf8');
-  const longer = text.replace(/(MIGRATION_FILES = \[[^\]]*?'),?(\s*\])/, `$1, '9999-one-more.mjs'$2`);
+  const longer = text.replace(/(MIGRATION_FILES = \[[^\]]*?'),?(\s*\])/, `$1, '${NEXT_FILE}'$2`);
   if (longer === text) throw new Error('the list of migrations has another form');
   writeFileSync(list, longer);
   stack = await Stack.start();
@@ -34,6 +34,9 @@ afterAll(async () => {
   await stack.destroy();
   rmSync(release, { recursive: true, force: true });
 });
+
+/** Its number is the version that it brings the schema to. */
+const NEXT_FILE = `${String(NEXT).padStart(4, '0')}-one-more.mjs`;
 
 const MIGRATION = `export class OneMore4102444800000 {
   name = 'OneMore4102444800000';

@@ -8,61 +8,83 @@ const clientId = z.string().regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visi
 const ref = z.string().min(1).max(512);
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 hex digits');
 
-export const openRunBody = z.strictObject({
-  /** As in the `Run-Id` header of a proposal: one open run per label. */
-  label: clientId,
-  goalRef: ref.optional(),
-});
+export const openRunBody = z
+  .strictObject({
+    /** As in the `Run-Id` header of a proposal: one open run per label. */
+    label: clientId,
+    goalRef: ref.optional(),
+  })
+  .meta({ id: 'OpenRun' });
 
-export const turnBody = z.strictObject({
-  /** The harness's own id of the turn: the same id is the same turn. */
-  clientId,
-});
+export const turnBody = z
+  .strictObject({
+    /** The harness's own id of the turn: the same id is the same turn. */
+    clientId,
+  })
+  .meta({ id: 'Turn' });
 
-export const reasoningBody = z.strictObject({
-  clientId,
-  goalRef: ref,
-  conclusion: z.string().min(1).max(4000),
-  knowledgeRefs: z.array(ref).max(64).default([]),
-  evidenceRefs: z.array(ref).max(64).default([]),
-  risk: z.enum(['low', 'medium', 'high', 'critical']),
-  contextBuildId: id.optional(),
-  suggestedAction: z.string().min(1).max(1000).optional(),
-  /** Joins what belongs to one business intent; calls that name this reasoning inherit it. */
-  intentId: z.string().min(1).max(128).optional(),
-  skillId: id.optional(),
-});
+export const reasoningBody = z
+  .strictObject({
+    clientId,
+    goalRef: ref,
+    conclusion: z.string().min(1).max(4000),
+    knowledgeRefs: z.array(ref).max(64).default([]),
+    evidenceRefs: z.array(ref).max(64).default([]),
+    risk: z.enum(['low', 'medium', 'high', 'critical']),
+    contextBuildId: id.optional(),
+    suggestedAction: z.string().min(1).max(1000).optional(),
+    /** Joins what belongs to one business intent; calls that name this reasoning inherit it. */
+    intentId: z.string().min(1).max(128).optional(),
+    skillId: id.optional(),
+  })
+  .meta({ id: 'Reasoning' });
 
-export const artifactBody = z.strictObject({
-  clientId,
-  goalRef: ref,
-  mediaType: z.string().regex(/^[a-z0-9!#$&^_.+-]{1,64}\/[a-z0-9!#$&^_.+-]{1,64}$/i, 'must be a media type'),
-  digest,
-  /** Where it is kept. Bytes are never stored here. */
-  location: z.string().min(1).max(1024),
-  title: z.string().min(1).max(200).optional(),
-  reasoningObjectId: id.optional(),
-  toolCallId: id.optional(),
-});
+export const artifactBody = z
+  .strictObject({
+    clientId,
+    goalRef: ref,
+    mediaType: z.string().regex(/^[a-z0-9!#$&^_.+-]{1,64}\/[a-z0-9!#$&^_.+-]{1,64}$/i, 'must be a media type'),
+    digest,
+    /** Where it is kept. Bytes are never stored here. */
+    location: z.string().min(1).max(1024),
+    title: z.string().min(1).max(200).optional(),
+    reasoningObjectId: id.optional(),
+    toolCallId: id.optional(),
+  })
+  .meta({ id: 'Artifact' });
 
-export const subagentBody = z.strictObject({
-  clientId,
-  childSessionId: id,
-  goalRef: ref,
-  toolCallId: id.optional(),
-});
+export const subagentBody = z
+  .strictObject({
+    clientId,
+    childSessionId: id,
+    goalRef: ref,
+    toolCallId: id.optional(),
+  })
+  .meta({ id: 'Subagent' });
 
-export const subagentEndBody = z.strictObject({
-  status: z.enum(['completed', 'failed']),
-  resultRef: ref.optional(),
-});
+export const subagentEndBody = z
+  .strictObject({
+    status: z.enum(['completed', 'failed']),
+    resultRef: ref.optional(),
+  })
+  .meta({ id: 'SubagentEnd' });
 
-export const completeRunBody = z.strictObject({});
+export const completeRunBody = z.strictObject({}).meta({ id: 'CompleteRun' });
 
-export const failRunBody = z.strictObject({
-  code: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a lower-case code such as model_failed'),
-  message: z.string().min(1).max(1000).optional(),
-});
+export const failRunBody = z
+  .strictObject({
+    code: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a lower-case code such as model_failed'),
+    message: z.string().min(1).max(1000).optional(),
+  })
+  .meta({ id: 'FailRun' });
+
+export type OpenRunBody = z.input<typeof openRunBody>;
+export type TurnBody = z.input<typeof turnBody>;
+export type ReasoningBody = z.input<typeof reasoningBody>;
+export type ArtifactBody = z.input<typeof artifactBody>;
+export type SubagentBody = z.input<typeof subagentBody>;
+export type SubagentEndBody = z.input<typeof subagentEndBody>;
+export type FailRunBody = z.input<typeof failRunBody>;
 
 /** What was recorded. The id is ours and joins the chain; `replayed` when the client's id had been recorded before. */
 const recorded = { runId: z.string(), replayed: z.boolean(), links };

@@ -2,9 +2,19 @@ import type { ApprovalRepresentation, DecisionBody } from '../../client/contract
 import type { AcceptedCommand, CommandRepresentation, ControlBody } from '../../client/contract/control.js';
 import type { EventRepresentation } from '../../client/contract/events.js';
 import type { DeadLetterReplayBody, SinkReplayBody } from '../../client/contract/outbox.js';
+import type { FeedbackBody } from '../../client/contract/feedback.js';
 import type { StatementBody } from '../../client/contract/late-evidence.js';
 import type { Problem } from '../../client/contract/problem.js';
 import type { CompensationBody } from '../../client/contract/run-control.js';
+import type {
+  ArtifactBody,
+  FailRunBody,
+  OpenRunBody,
+  ReasoningBody,
+  SubagentBody,
+  SubagentEndBody,
+  TurnBody,
+} from '../../client/contract/run-chain.js';
 import type { ProposeToolCallBody, ResolutionBody, ToolCallRepresentation } from '../../client/contract/tool-calls.js';
 
 const CALL = 'call_01jz0q6k3v5m8x2c4d7f9h1k3n';
@@ -182,6 +192,35 @@ const deadLetters: DeadLetterReplayBody[] = [
 
 const deliveries: SinkReplayBody = { fromPosition: 0, toPosition: 9999 };
 
+const openRun: OpenRunBody = { label: 'ticket-4711', goalRef: 'tickets/4711' };
+const turn: TurnBody = { clientId: 'turn-3' };
+const reasoning: ReasoningBody = {
+  clientId: 'turn-3-why',
+  goalRef: 'tickets/4711',
+  conclusion: 'The parcel arrived damaged, so the order is refunded in full.',
+  evidenceRefs: ['tickets/4711/photos'],
+  risk: 'medium',
+};
+const artifact: ArtifactBody = {
+  clientId: 'letter-1',
+  goalRef: 'tickets/4711',
+  mediaType: 'text/plain',
+  digest: DIGEST,
+  location: 'documents/letter-1.txt',
+};
+const subagent: SubagentBody = { clientId: 'lookup-1', childSessionId: RUN, goalRef: 'tickets/4711' };
+const subagentEnd: SubagentEndBody = { status: 'completed' };
+const failRun: FailRunBody = { code: 'model_failed' };
+
+const feedback: FeedbackBody = {
+  feedbackId: 'statement-2031-01-02-17',
+  verdict: 'met',
+  criteriaId: 'money-arrived',
+  criteriaVersion: '1',
+  verifiedAt: AT,
+  evidenceRefs: [{ kind: 'bank_statement', ref: 'statements/2031-01-02#17' }],
+};
+
 /** Examples by the id of the schema they show; a test holds them against it. */
 export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   ProposeToolCall: [proposal],
@@ -196,6 +235,15 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   Command: [command],
   DeadLetterReplay: deadLetters,
   SinkReplay: [deliveries],
+  OpenRun: [openRun],
+  Turn: [turn],
+  Reasoning: [reasoning],
+  Artifact: [artifact],
+  Subagent: [subagent],
+  SubagentEnd: [subagentEnd],
+  CompleteRun: [{}],
+  FailRun: [failRun],
+  Feedback: [feedback],
   Event: [event],
   Problem: [refusal],
 };

@@ -49,7 +49,7 @@ function boundsOfJson(schema: Json, resolve: (ref: string) => Json, path = ''): 
 
 /** As the schema that the server parses with has them. */
 function boundsOfZod(schema: z.core.$ZodType, path = ''): Bounds {
-  if (schema instanceof z.ZodOptional) return boundsOfZod(schema.unwrap(), path);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return boundsOfZod(schema.unwrap(), path);
   if (schema instanceof z.ZodObject) {
     const fields = Object.entries(schema.shape as Record<string, z.core.$ZodType>);
     return fields.flatMap(([name, field]) => boundsOfZod(field, `${path}/${name}`)).toSorted();
