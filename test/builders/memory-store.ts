@@ -7,39 +7,13 @@ import { isEnded } from '../../src/domain/run/run.state.js';
 import { isTerminal, type ToolCallStatus } from '../../src/domain/tool-call/tool-call.state.js';
 import { Feed } from '../../src/storage/feed.js';
 import type { SinkReader, StoreReader } from '../../src/storage/readers/store-reader.js';
+import { TABLE_KEYS } from '../../src/storage/rows/table-rules.js';
 import type { TableName, TableRow } from '../../src/storage/rows/tables.js';
 import { Store, type InstanceRef, type StoreStatus } from '../../src/storage/store.js';
 import { GuardFailed, type Committed, type Expectation, type Unit, type Write } from '../../src/storage/unit.js';
 import type { Clock } from '../../src/system/clock.js';
 
 type Row = Record<string, string | number | null>;
-
-const KEYS: Readonly<Record<TableName, readonly string[]>> = {
-  runs: ['run_id'],
-  tool_calls: ['tool_call_id'],
-  attempts: ['tool_call_id', 'attempt'],
-  approvals: ['approval_id'],
-  approval_votes: ['approval_id', 'sub'],
-  handoffs: ['handoff_id'],
-  outcomes: ['tool_call_id'],
-  outcome_feedback: ['tool_call_id', 'source', 'feedback_id'],
-  run_objects: ['object_id'],
-  control_commands: ['tenant', 'command_id'],
-  capabilities: ['name', 'version'],
-  pauses: ['tenant', 'target_kind', 'target'],
-  policy_active: ['scope'],
-  work: ['tool_call_id'],
-  open_intents: ['tenant', 'principal', 'capability', 'intent_digest', 'ordinal'],
-  idempotency: ['tenant', 'principal', 'capability', 'key_hash'],
-  call_ids: ['run_id', 'turn_id', 'call_id'],
-  late_keys: ['downstream_key'],
-  late_results: ['late_result_id'],
-  counters: ['tenant', 'counter_key'],
-  instances: ['instance_id'],
-  meta: ['name'],
-  sink_cursors: ['sink'],
-  sink_parked: ['sink', 'position'],
-};
 
 /**
  * A store in memory for unit specs: it applies units as data, guards and compare-and-set included, keeps every unit it
@@ -195,7 +169,7 @@ export class MemoryStore extends Store {
   }
 
   private same(table: TableName, row: Row): Row | undefined {
-    return (this.tables.get(table) ?? []).find((other) => KEYS[table].every((key) => other[key] === row[key]));
+    return (this.tables.get(table) ?? []).find((other) => TABLE_KEYS[table].every((key) => other[key] === row[key]));
   }
 
   private labelTaken(table: TableName, row: Row): boolean {
