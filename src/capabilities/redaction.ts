@@ -16,20 +16,27 @@ export function sensitivePointers(args: JsonObject): readonly string[] {
   return found;
 }
 
-function collect(value: JsonValue, path: readonly (string | number)[], found: string[]): void {
+/** `path` is one list for the whole walk: a step adds to it and takes away again. */
+function collect(value: JsonValue, path: (string | number)[], found: string[]): void {
   if (typeof value === 'string') {
     if (looksLikeCredential(value)) found.push(pointerFrom(path));
     return;
   }
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
-    for (const [index, item] of (value as readonly JsonValue[]).entries()) collect(item, [...path, index], found);
+    (value as readonly JsonValue[]).forEach((item, index) => {
+      path.push(index);
+      collect(item, path, found);
+      path.pop();
+    });
     return;
   }
-  for (const [name, child] of Object.entries(value)) {
-    const here = [...path, name];
-    if (isSensitiveName(name) && canHoldSecret(child)) found.push(pointerFrom(here));
-    else collect(child, here, found);
+  for (const name of Object.keys(value)) {
+    const child = (value as JsonObject)[name] as JsonValue;
+    path.push(name);
+    if (isSensitiveName(name) && canHoldSecret(child)) found.push(pointerFrom(path));
+    else collect(child, path, found);
+    path.pop();
   }
 }
 

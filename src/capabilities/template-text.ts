@@ -57,10 +57,17 @@ function literalOf(token: string): string | null {
 
 /** The parts of a template of a manifest in force: registration has refused every other. Throws a plain `Error` on one that is broken. */
 export function templateParts(text: string): readonly TemplatePart[] {
+  const known = PARTS.get(text);
+  if (known !== undefined) return known;
   const parsed = parseTemplate(text);
   if (!parsed.ok) throw new Error('a template of a registered manifest does not parse');
+  if (PARTS.size < PARTS_MAX) PARTS.set(text, parsed.parts);
   return parsed.parts;
 }
+
+/** Parsed once: there are as many as the manifests have texts, and a request needs a dozen of them. */
+const PARTS = new Map<string, readonly TemplatePart[]>();
+const PARTS_MAX = 20_000;
 
 /** The placeholder that is the whole text, or null when there is anything else in it. */
 export function soleToken(parts: readonly TemplatePart[]): Placeholder | null {

@@ -1,5 +1,5 @@
 import type { CommittedEvent } from '../domain/events/envelope.js';
-import type { JsonValue } from '../domain/json/json-value.js';
+import type { JsonObject, JsonValue } from '../domain/json/json-value.js';
 import type { CommittedUnit, Feed } from './feed.js';
 import type { EventReader, StoreReader, ToolCallReader } from './readers/store-reader.js';
 import type { TableRow } from './rows/tables.js';
@@ -88,8 +88,8 @@ export class RecentCalls {
     const call = this.callOf(write);
     if (call === undefined) return;
     if (write.table === 'tool_calls') {
-      // Assigned and not spread: on Node 20 spreading objects of many keys is slow.
-      if (write.op === 'set') call.row = Object.assign({}, call.row, write.set);
+      // Spread alone, which copies the shape; then assigned: on Node 20 spreading two objects of many keys is slow.
+      if (write.op === 'set') call.row = Object.assign({ ...call.row }, write.set);
     } else if (write.op === 'insert') {
       call.attempts.set(write.row.attempt, write.row);
     } else {
@@ -144,6 +144,6 @@ function weight(value: JsonValue): number {
   if (typeof value !== 'object' || value === null) return BYTES_PER_VALUE;
   let sum = BYTES_PER_VALUE;
   if (Array.isArray(value)) for (const item of value as readonly JsonValue[]) sum += weight(item);
-  else for (const [name, member] of Object.entries(value)) sum += name.length + weight(member as JsonValue);
+  else for (const name of Object.keys(value)) sum += name.length + weight((value as JsonObject)[name] as JsonValue);
   return sum;
 }

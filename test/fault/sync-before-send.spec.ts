@@ -44,8 +44,8 @@ describe('what the proxy does with disk and network', () => {
 
 describe('the check of the order itself', () => {
   const KEY = `cs_${'0a1b'.repeat(10)}`;
-  const WRITE = `[pid    11] pwrite64(20</data/countersign.sqlite-wal>, "\\0\\r${KEY}dec_1", 8192, 56) = 8192`;
-  const LAST_FRAME = `[pid    11] pwrite64(20</data/countersign.sqlite-wal>, "\\0", 8192, 8272) = 8192`;
+  const WRITE = `[pid    11] pwrite64(20</data/countersign.sqlite-wal>, "\\0\\r${KEY}dec_1", 4096, 56) = 4096`;
+  const LAST_FRAME = `[pid    11] pwrite64(20</data/countersign.sqlite-wal>, "\\0", 4096, 4176) = 4096`;
   const SYNC = '[pid    11] fdatasync(20</data/countersign.sqlite-wal>) = 0';
   const SEND = `[pid    10] write(31<socket:[77]>, "POST /v1/refunds HTTP/1.1\\r\\nidempotency-key: ${KEY}\\r\\n", 240) = 240`;
 

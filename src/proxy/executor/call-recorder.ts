@@ -3,7 +3,6 @@ import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Producer } from '../../domain/events/catalogue.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
-import { toolCallRow } from '../../storage/rows/tool-call.row.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { loadCall, type LoadedCall } from '../../storage/units/load.js';
@@ -49,7 +48,7 @@ export class CallRecorder {
     await followOutcome({ read: this.desk.read, gate: this.gate }, draft, call, next);
     await this.desk.commit(draft);
     const { facts } = next.after;
-    return { state: next.state, facts, row: toolCallRow(facts, next.state) };
+    return { state: next.state, facts, row: next.row };
   }
 
   /**

@@ -4,7 +4,13 @@ import { CountersignError } from '../../domain/errors/countersign-error.js';
 /** "Csgn" in the header of our databases, so that no other program's file is ever taken for ours. */
 export const APPLICATION_ID = 0x4373676e;
 
-export const PAGE_BYTES = 8192;
+/**
+ * Of new databases. A commit writes whole pages, and a call touches about forty: small ones halve what one call alone puts into the log
+ * (315 KiB with pages of 8 KiB, 177 KiB with these).
+ */
+export const PAGE_BYTES = 4096;
+/** Of databases that earlier versions made; a page size is for ever. */
+const EARLIER_PAGE_BYTES = 8192;
 
 /** How long a writer waits for another process before it answers that the store is unavailable. */
 export const WRITER_BUSY_MS = 5_000;
@@ -34,10 +40,10 @@ const WRITER: readonly Setting[] = [
   ['recursive_triggers', 'ON', 1],
   // What savepoints keep of a page stays in memory instead of a temporary file.
   ['temp_store', 'MEMORY', 2],
-  ['cache_size', '-32768', -32768],
+  ['cache_size', '-16384', -16384],
 ];
 
-const READER: readonly Setting[] = [...EVERYWHERE, ['query_only', 'ON', 1], ['cache_size', '-16384', -16384]];
+const READER: readonly Setting[] = [...EVERYWHERE, ['query_only', 'ON', 1], ['cache_size', '-8192', -8192]];
 
 /** The one read-write connection of a running store. Throws `sqlite_pragma_refused` when a setting is not really in force. */
 export function openForWriting(path: string): Database.Database {
@@ -57,15 +63,17 @@ export function settleReader(database: Database.Database): void {
   settled(database, READER);
 }
 
+function mustBe(database: Database.Database, name: string, accepted: readonly (string | number)[]): void {
+  const actual = database.pragma(name, { simple: true }) as string | number;
+  if (accepted.includes(actual)) return;
+  throw new CountersignError('sqlite_pragma_refused', `${name} is ${String(actual)} and not ${accepted.join(' or ')}`);
+}
+
 function settled(database: Database.Database, settings: readonly Setting[]): Database.Database {
   try {
     for (const [name, value] of settings) database.pragma(`${name} = ${value}`);
-    for (const [name, , inForce] of [...settings, ['page_size', '', PAGE_BYTES] as const]) {
-      const actual = database.pragma(name, { simple: true });
-      if (actual !== inForce) {
-        throw new CountersignError('sqlite_pragma_refused', `${name} is ${String(actual)} and not ${inForce}`);
-      }
-    }
+    for (const [name, , inForce] of settings) mustBe(database, name, [inForce]);
+    mustBe(database, 'page_size', [PAGE_BYTES, EARLIER_PAGE_BYTES]);
     return database;
   } catch (error) {
     database.close();

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, type ResourceLimits } from 'node:worker_threads';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Unit } from '../unit.js';
 import type { UnitResult } from './unit-writer.js';
@@ -8,6 +8,9 @@ import type { CheckpointProgress, WriterPort } from './writer-port.js';
 
 /** The program of the writer thread in a built product: it lies beside this file. */
 export const WRITER_ENTRY = new URL('./writer.worker.js', import.meta.url);
+
+/** Units die as soon as they are written. A young generation is used up to its limit whatever the load, so it has a small one. */
+const RESOURCES: ResourceLimits = { maxYoungGenerationSizeMb: 12 };
 
 interface Waiting {
   readonly resolve: (answer: WriterAnswer) => void;
@@ -30,7 +33,9 @@ export class WriterThread implements WriterPort {
 
   /** Resolves when the thread has opened the database; rejects with the error of opening it. */
   static async start(data: WriterThreadData, entry: URL): Promise<{ thread: WriterThread; head: number }> {
-    const thread = new WriterThread(new Worker(entry, { workerData: data, name: 'countersign-writer' }));
+    const thread = new WriterThread(
+      new Worker(entry, { workerData: data, name: 'countersign-writer', resourceLimits: RESOURCES }),
+    );
     const answer = await thread.next();
     if (answer.kind === 'ready') return { thread, head: answer.head };
     await thread.worker.terminate();

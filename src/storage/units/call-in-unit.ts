@@ -8,6 +8,7 @@ import { evolveToolCall } from '../../domain/tool-call/tool-call.evolve.js';
 import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
 import { changedColumns } from '../rows/changed-columns.js';
 import { toolCallRow, type ToolCallFacts } from '../rows/tool-call.row.js';
+import type { TableRow } from '../rows/tables.js';
 import type { Write } from '../unit.js';
 import {
   attemptWrites,
@@ -23,7 +24,11 @@ import type { UnitDraft } from './unit-draft.js';
 export interface CallBefore {
   readonly state: ToolCallState | null;
   readonly facts: ToolCallFacts;
+  /** The row that both were read from, where there is one: what the new row is compared with. */
+  readonly row?: TableRow<'tool_calls'>;
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Event types whose payload the representation shows, by the column that remembers the newest one. */
 const REMEMBERED: Partial<
@@ -48,7 +53,9 @@ export class CallInUnit {
   private readonly before: CallBefore;
   private readonly placed: PlacedEvent[] = [];
   private current: ToolCallState | null;
-  private facts: ToolCallFacts;
+  /** A copy of its own, changed in place: a unit remembers many events. */
+  private readonly facts: Mutable<ToolCallFacts>;
+  private built: TableRow<'tool_calls'> | null = null;
   private timing: WorkTiming = {};
 
   constructor(
@@ -57,7 +64,7 @@ export class CallInUnit {
   ) {
     this.before = before;
     this.current = before.state;
-    this.facts = before.facts;
+    this.facts = { ...before.facts };
     draft.rowsFrom({ rows: () => this.rows() });
   }
 
@@ -73,7 +80,13 @@ export class CallInUnit {
 
   /** The call as it will be when the unit is durable. */
   get after(): CallBefore {
-    return { state: this.state, facts: this.facts };
+    return { state: this.state, facts: { ...this.facts } };
+  }
+
+  /** The row of the call as it will be when the unit is durable. */
+  get row(): TableRow<'tool_calls'> {
+    this.built ??= toolCallRow(this.facts, this.state);
+    return this.built;
   }
 
   /**
@@ -89,7 +102,7 @@ export class CallInUnit {
       { kind: 'call', id: this.facts.tool_call_id },
       this.facts.version,
       decided.events,
-      { ...this.refs, ...refs },
+      Object.assign(this.refs, refs),
       producer,
     );
     decided.events.forEach((event, index) => this.remember(event, ids[index] as string, refs));
@@ -105,45 +118,47 @@ export class CallInUnit {
   /** What every event about the call, and about its approvals, refers to. */
   get refs(): EventRefs {
     const { facts, current } = this;
-    return {
+    const refs: Mutable<EventRefs> = {
       toolCallId: facts.tool_call_id,
       runId: facts.run_id,
       sessionId: facts.session_id,
-      ...(facts.turn_id === null ? {} : { turnId: facts.turn_id }),
-      ...(facts.reasoning_object_id === null ? {} : { reasoningObjectId: facts.reasoning_object_id }),
-      ...(facts.skill_id === null ? {} : { skillId: facts.skill_id }),
-      ...(facts.approval_id === null ? {} : { approvalId: facts.approval_id }),
-      ...(facts.policy_decision_id === null ? {} : { policyDecisionId: facts.policy_decision_id }),
-      ...(current === null ? {} : { capabilityId: `${current.capability}@${current.capabilityVersion}` }),
     };
+    if (facts.turn_id !== null) refs.turnId = facts.turn_id;
+    if (facts.reasoning_object_id !== null) refs.reasoningObjectId = facts.reasoning_object_id;
+    if (facts.skill_id !== null) refs.skillId = facts.skill_id;
+    if (facts.approval_id !== null) refs.approvalId = facts.approval_id;
+    if (facts.policy_decision_id !== null) refs.policyDecisionId = facts.policy_decision_id;
+    if (current !== null) refs.capabilityId = `${current.capability}@${current.capabilityVersion}`;
+    return refs;
   }
 
   private remember(event: DomainEvent, eventId: string, refs: EventRefs): void {
+    const { facts } = this;
+    this.built = null;
     this.placed.push({ event, eventId });
     this.current = evolveToolCall(this.current, event);
+    facts.version += 1;
+    facts.last_event_id = eventId;
+    facts.updated_at = this.draft.context.occurredAt;
     const column = REMEMBERED[event.type];
-    this.facts = {
-      ...this.facts,
-      version: this.facts.version + 1,
-      last_event_id: eventId,
-      updated_at: this.draft.context.occurredAt,
-      ...(column === undefined ? {} : { [column]: eventId }),
-      ...(event.type === 'policy.decided'
-        ? { policy_decision_id: refs.policyDecisionId ?? null, policy_revision: event.payload.policyRevision }
-        : {}),
-      ...(event.type === 'tool.call.retry_accepted' ? { approval_id: null } : {}),
-    };
+    if (column !== undefined) facts[column] = eventId;
+    if (event.type === 'policy.decided') {
+      facts.policy_decision_id = refs.policyDecisionId ?? null;
+      facts.policy_revision = event.payload.policyRevision;
+    }
+    if (event.type === 'tool.call.retry_accepted') facts.approval_id = null;
   }
 
   /** The approval that now stands for the call. */
   boundTo(approvalId: string | null): this {
-    this.facts = { ...this.facts, approval_id: approvalId };
+    this.built = null;
+    this.facts.approval_id = approvalId;
     return this;
   }
 
   private rows(): readonly Write[] {
     if (this.placed.length === 0) return [];
-    const row = toolCallRow(this.facts, this.state);
+    const { row } = this;
     const scope = {
       tenant: this.facts.tenant,
       toolCallId: this.facts.tool_call_id,
@@ -157,7 +172,7 @@ export class CallInUnit {
             op: 'set',
             table: 'tool_calls',
             where: { tool_call_id: row.tool_call_id, version: this.before.facts.version },
-            set: changedColumns(toolCallRow(this.before.facts, this.before.state), row),
+            set: changedColumns(this.before.row ?? toolCallRow(this.before.facts, this.before.state), row),
             guard: 'tool_call',
           };
     return [

@@ -27,9 +27,16 @@ export async function loadCall(read: StoreReader, tenant: string, toolCallId: st
   return row === null ? null : callFromRow(read, row);
 }
 
+/** Rows are never changed in place, so what was read from one holds for as long as it is kept. */
+const LOADED = new WeakMap<TableRow<'tool_calls'>, { attempt: TableRow<'attempts'> | null; call: LoadedCall }>();
+
 export async function callFromRow(read: StoreReader, row: TableRow<'tool_calls'>): Promise<LoadedCall> {
   const attempt = ATTEMPTED.includes(row.status) ? await read.attempt(row.tenant, row.tool_call_id, row.attempt) : null;
-  return { row, facts: toolCallFacts(row), state: toolCallState(row, attempt) };
+  const known = LOADED.get(row);
+  if (known !== undefined && known.attempt === attempt) return known.call;
+  const call = { row, facts: toolCallFacts(row), state: toolCallState(row, attempt) };
+  LOADED.set(row, { attempt, call });
+  return call;
 }
 
 export async function loadApproval(

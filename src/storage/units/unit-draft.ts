@@ -22,6 +22,8 @@ export interface UnitContext {
   readonly synthetic?: true;
 }
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** Writes rows that follow from a stream, once, when the unit is complete. */
 export interface RowSource {
   rows(): readonly Write[];
@@ -74,7 +76,8 @@ export class UnitDraft {
     producer?: Producer,
   ): readonly string[] {
     if (events.length === 0) return [];
-    const placed = events.map((event) => this.place(event, refs, producer));
+    const all = this.refsWith(refs);
+    const placed = events.map((event) => this.place(event, all, producer));
     this.appends.push({ stream, expectedVersion, events: placed });
     return placed.map((event) => event.eventId);
   }
@@ -105,25 +108,31 @@ export class UnitDraft {
   private place(event: DomainEvent, refs: EventRefs, producer: Producer | undefined): NewEvent {
     const { context } = this;
     const eventId = this.ids.next(ID_PREFIXES.event);
-    const placed: NewEvent = {
+    const causationId = this.cause;
+    const placed: Mutable<NewEvent> = {
       eventId,
       type: event.type,
-      refs: {
-        ...(context.sessionId === undefined ? {} : { sessionId: context.sessionId }),
-        ...(context.runId === undefined ? {} : { runId: context.runId }),
-        ...(context.commandId === undefined ? {} : { commandId: context.commandId }),
-        ...refs,
-      },
+      refs,
       producer: producer ?? (CATALOGUE[event.type].producers[0] as Producer),
       actor: context.actor,
       correlationId: context.correlationId,
-      causationId: this.cause,
-      causeKind: this.cause === null ? context.causeKind : 'event',
+      causationId,
+      causeKind: causationId === null ? context.causeKind : 'event',
       occurredAt: context.occurredAt,
-      ...(context.synthetic === undefined ? {} : { synthetic: context.synthetic }),
       payload: event.payload as NewEvent['payload'],
     };
+    if (context.synthetic !== undefined) placed.synthetic = context.synthetic;
     this.lastEventId = eventId;
     return placed;
+  }
+
+  /** The references of the unit, and those of the append before them. */
+  private refsWith(refs: EventRefs): EventRefs {
+    const { sessionId, runId, commandId } = this.context;
+    const all: Mutable<EventRefs> = {};
+    if (sessionId !== undefined) all.sessionId = sessionId;
+    if (runId !== undefined) all.runId = runId;
+    if (commandId !== undefined) all.commandId = commandId;
+    return Object.assign(all, refs);
   }
 }

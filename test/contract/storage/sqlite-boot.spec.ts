@@ -180,7 +180,7 @@ describe('opening a data directory', () => {
 
   it('refuses a database whose pages have another size', async () => {
     await madeBefore();
-    edit('PRAGMA journal_mode = DELETE; PRAGMA page_size = 4096; VACUUM');
+    edit('PRAGMA journal_mode = DELETE; PRAGMA page_size = 2048; VACUUM');
     expect(await refusal()).toBe('sqlite_pragma_refused');
   });
 

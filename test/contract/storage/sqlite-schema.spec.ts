@@ -98,7 +98,7 @@ describe('the schema', () => {
       'trusted_schema',
       'cell_size_check',
     ];
-    expect(values.map((name) => harness.database.pragma(name, { simple: true }))).toEqual(['wal', 2, 0, 8192, 1, 0, 1]);
+    expect(values.map((name) => harness.database.pragma(name, { simple: true }))).toEqual(['wal', 2, 0, 4096, 1, 0, 1]);
   });
 
   it.each([

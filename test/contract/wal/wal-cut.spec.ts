@@ -15,7 +15,7 @@ const UNITS = SINGLES + ROUNDS * AT_ONCE;
 
 /** SQLite file format section 4.1: a header of 32 bytes, then frames of 24 bytes and one page. */
 const WAL_HEADER_BYTES = 32;
-const FRAME_BYTES = 24 + 8192;
+const FRAME_BYTES = 24 + 4096;
 
 interface Acknowledgement {
   readonly acknowledged: number;
