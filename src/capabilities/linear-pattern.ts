@@ -26,6 +26,20 @@ export interface LinearPattern {
  * both accept a text and differ, RE2 holds: `.` matches every character but U+000A, `\s` only ASCII white space, `$` only the very end.
  */
 export function compileLinearPattern(source: string): LinearPattern | PatternProblem {
+  const known = COMPILED.get(source)?.deref();
+  if (known !== undefined) return known;
+  const compiled = compiledAnew(source);
+  if (typeof compiled !== 'string') COMPILED.set(source, new WeakRef(compiled));
+  return compiled;
+}
+
+/**
+ * A compiled pattern takes up to 100 KB and has no state of its own, and manifests repeat theirs (an account number, a currency): one
+ * that is in use is shared.
+ */
+const COMPILED = new Map<string, WeakRef<LinearPattern>>();
+
+function compiledAnew(source: string): LinearPattern | PatternProblem {
   if (source.length > PATTERN_LENGTH_MAX) return 'too_long';
   if (!isEcmaScriptPattern(source)) return 'not_ecmascript';
   const compiled = compileRe2(source);

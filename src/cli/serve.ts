@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Settings } from '../config/settings.js';
 import { watchIncidents } from '../system/incidents.js';
 import type { Logger } from '../system/logger.js';
@@ -8,10 +9,17 @@ import { StopSignals } from './stop-signals.js';
 const AFTER_GRACE_MS = 10_000;
 
 /**
+ * By how much the live heap may grow before it is collected. V8 would let it more than double, and never gives the room back: 175 MB where
+ * 75 MB are alive. Read at each collection, so it may be set while the program runs.
+ */
+const HEAP_GROWTH_PERCENT = 60;
+
+/**
  * Runs the server until a signal stops it. Answers the exit code. The signals are heard before anything is opened: one
  * that comes while the server starts must stop it too, and not just end the process.
  */
 export async function serve(settings: Settings, logger: Logger, announce: (url: string) => void): Promise<number> {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   const signals = StopSignals.listen(process);
   watchIncidents(process, logger, () => process.exit(EXIT.crashed));
   const { startServer } = await import('../server.js');

@@ -5,7 +5,7 @@ import type { Capability } from '../../capabilities/manifest.js';
 import { renderCallerKey, renderTarget } from '../../capabilities/request-rendering.js';
 import { redactedPointers } from '../../capabilities/redaction.js';
 import { Settings } from '../../config/settings.js';
-import { argsDigest, intentDigest, keyHash } from '../../domain/digests/digests.js';
+import { sha256Digest, intentDigest, keyHash } from '../../domain/digests/digests.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { checkIdempotencyKey } from '../../domain/ids/caller-names.js';
 import { canonicalJson } from '../../domain/json/canonical-json.js';
@@ -64,11 +64,13 @@ function readIntent(caller: Caller, proposal: Proposal, registry: CapabilityRegi
     });
   }
   const args = effective.arguments;
-  if (Buffer.byteLength(canonicalJson(args)) > settings.limits.argumentsBytesMax) {
+  const text = canonicalJson(args);
+  if (Buffer.byteLength(text) > settings.limits.argumentsBytesMax) {
     throw new CountersignError('payload_too_large', 'the arguments are too large', { pointer: '/arguments' });
   }
   const principal = principalOf(caller.actor);
-  const digest = argsDigest(args);
+  // `argsDigest` of the arguments, whose text is at hand.
+  const digest = sha256Digest(text);
   const { name } = resolved.manifest;
   const key = readKey(resolved, args, proposal);
   return {
