@@ -73,6 +73,7 @@ import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { LeftBehind } from './proxy/sweep/left-behind.js';
 import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
+import { Ownership } from './proxy/sweep/ownership.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { Patience } from './proxy/sweep/patience.js';
 import { ResumeRules } from './proxy/sweep/resume-rules.js';
@@ -146,6 +147,7 @@ const PROXY = [
   AuthorizedCalls,
   OrphanedAttempts,
   OutcomeDeadlines,
+  Ownership,
   LeftBehind,
   Patience,
 ];

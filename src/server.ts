@@ -35,6 +35,7 @@ import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
+import { Ownership } from './proxy/sweep/ownership.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { CallWatch } from './runtime/call-watch.js';
 import { EventStreams } from './runtime/events/event-streams.js';
@@ -52,6 +53,9 @@ import { Metrics } from './system/metrics/metrics.js';
 import { SystemRandom } from './system/random-source.js';
 import { Grace } from './system/grace.js';
 import { Periodic } from './system/periodic.js';
+import { Readiness } from './system/readiness.js';
+import { watchSweep } from './system/sweep-watch.js';
+import { pause } from './system/timers.js';
 import { PRODUCT_VERSION } from './system/product-version.js';
 
 /** Names the product, event catalogue and schema versions that write into the store. */
@@ -65,12 +69,23 @@ const RECORDING_MS = 2000;
 
 export interface RunningServer {
   readonly url: string;
+  /** Resolves when another process has taken over the data directory. */
+  readonly takenOver: Promise<'taken_over'>;
   /** Admits nothing new, lets what is on the wire end within the grace (or until `hurry` is aborted), closes. */
   stop(hurry: AbortSignal): Promise<void>;
 }
 
+export interface StartOptions {
+  /** Start although another process has the data directory, and end its work. */
+  readonly takeOver?: boolean;
+}
+
 /** Opens what is durable, checks everything, and only then listens. */
-export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
+export async function startServer(
+  settings: Settings,
+  logger: Logger,
+  { takeOver = false }: StartOptions = {},
+): Promise<RunningServer> {
   const credentials = new Credentials(settings);
   checkSinks(settings);
   const resumeContract = loadResumeContract(settings.execution.resumeContractFile, VERSION_SET);
@@ -79,6 +94,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
   const store = await openStore({
     dataDir: settings.dataDir,
     storage: settings.storage,
+    takeOver,
     clock: new SystemClock(),
     random: new SystemRandom(),
     versionSetId: VERSION_SET,
@@ -126,6 +142,7 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
   const stopWork = await startWork(app, settings, logger);
   await listen(app, settings);
   return {
+    takenOver: new Promise((resolve) => foundation.store.whenTakenOver(() => resolve('taken_over'))),
     url: urlOf(server.server.address(), settings.http.host),
     stop: async (hurry) => {
       const grace = new Grace(settings.shutdownGraceMs, hurry);
@@ -220,6 +237,7 @@ async function startWork(
   const late = app.get(LateResults);
   const sweep = new Periodic(
     [
+      { name: 'ownership', tick: () => app.get(Ownership).tick() },
       { name: 'approval expiry', tick: () => expiry.tick() },
       { name: 'stale questions', tick: () => stale.tick() },
       { name: 'orphaned attempts', tick: () => orphans.tick() },
@@ -240,7 +258,9 @@ async function startWork(
     settings.readiness.probeIntervalMs,
     logger,
   );
+  watchSweep(sweep, app.get(Readiness));
   await looks.start();
+  clockWatch.onIrregularity(() => void sweep.wake());
   clockWatch.start();
   executor.start();
   breaker.start();
@@ -273,7 +293,7 @@ async function stopAdmitting(app: NestFastifyApplication, lastRequests: LastRequ
 
 /** Waits for the work, but no longer than so many milliseconds. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  await Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms))]);
+  await Promise.race([work, pause(ms)]);
 }
 
 async function listen(app: NestFastifyApplication, { http }: Settings): Promise<void> {

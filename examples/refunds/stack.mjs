@@ -75,7 +75,7 @@ export function startProvider({ db, port = 0, apiKey, args = [] }) {
 
 /**
  * The proxy, started as an operator starts it.
- * @param {{ env: Record<string, string>, config?: string, nodeArgs?: string[], command?: string[], program?: string }} options
+ * @param {{ env: Record<string, string>, config?: string, nodeArgs?: string[], command?: string[], program?: string, args?: string[] }} options
  * @returns {Promise<Running>}
  */
 export function startProxy({
@@ -84,9 +84,10 @@ export function startProxy({
   nodeArgs = [],
   command = [],
   program = MAIN,
+  args = [],
 }) {
   return start(
-    [...nodeArgs, program, 'start'],
+    [...nodeArgs, program, 'start', ...args],
     { COUNTERSIGN_CONFIG: config, ...env },
     (line) => {
       const entry = tryJson(line);

@@ -7,7 +7,7 @@ export type Subcommands = Readonly<Record<string, () => Promise<Subcommand>>>;
 
 const FOOTER = `
 Exit codes: 0 done, 1 refused or failed (stderr says "code: why"), 2 wrong usage, 3 migration needed (migrate --check),
-70 ended by an error inside. docs/operations.md has more.
+4 another process has taken over, 70 ended by an error inside. docs/operations.md has more.
 `;
 
 /** Carries out one command line, without the program's name. Answers the exit code; never throws. */

@@ -60,6 +60,8 @@ export const EXIT = {
   usage: 2,
   /** `migrate --check`: the schema is older than this program. */
   migrationNeeded: 3,
+  /** Another process has taken over the data directory; this one has recorded nothing since. */
+  takenOver: 4,
   /** The process met something that must not be and no longer knows its own state; whatever it had on the wire is settled by the next start. */
   crashed: 70,
 } as const;

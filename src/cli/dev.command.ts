@@ -30,7 +30,9 @@ group, an operator, an auditor. Takes no other tokens. Without settings it runs 
     const { settings, keys } = await devSettings(file, terminal.environment);
     assertLoopback(settings.http.host);
     const tokens = await devTokens(settings, keys);
-    return serve(settings, new PinoLogger(settings.log.level), (url) => announce(terminal, url, tokens));
+    return serve(settings, new PinoLogger(settings.log.level), {
+      announce: (url) => announce(terminal, url, tokens),
+    });
   },
 };
 

@@ -2,6 +2,7 @@ import { promises as dns } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
+import { after } from '../system/timers.js';
 import { isAddressAllowed } from './address-policy.js';
 import { EgressFailure } from './egress-failure.js';
 
@@ -81,7 +82,7 @@ interface Finish {
 function once(tcp: Socket, timeoutMs: number, observer: ConnectionObserver, callback: buildConnector.Callback): Finish {
   let isFinished = false;
   let reasonOnTimeout: EgressFailure['reason'] = 'connect_failed';
-  const timer = setTimeout(() => fail(reasonOnTimeout), timeoutMs);
+  const timer = after(timeoutMs, () => fail(reasonOnTimeout));
   // An attempt that is destroyed from outside reports no error, only its end.
   tcp.once('close', () => fail(reasonOnTimeout));
   return {
@@ -107,7 +108,7 @@ function once(tcp: Socket, timeoutMs: number, observer: ConnectionObserver, call
   function begin(): boolean {
     if (isFinished) return false;
     isFinished = true;
-    clearTimeout(timer);
+    timer.cancel();
     return true;
   }
 }

@@ -20,7 +20,7 @@ interface Stage {
   readonly controller: Dispatcher.DispatchController;
   readonly abort: jest.Mock;
   readonly connection: { isFlushed: boolean; hasSocketError: boolean; kill: jest.Mock; dispatch: jest.Mock };
-  readonly clock: { nowMs: number };
+  readonly clock: { nowMs: number; wallMs: number };
 }
 
 /** An exchange that was given to a connection, with undici's side of the conversation in the hands of the test. */
@@ -28,7 +28,7 @@ function begun(more: Partial<OutboundRequest> = {}): Stage {
   const settled: OutboundResult[] = [];
   const abort = jest.fn();
   const connection = { isFlushed: true, hasSocketError: false, kill: jest.fn(), dispatch: jest.fn() };
-  const clock = { nowMs: 0 };
+  const clock = { nowMs: 0, wallMs: 1_900_000_000_000 };
   const stage: Stage = {
     settled,
     abort,
@@ -40,6 +40,7 @@ function begun(more: Partial<OutboundRequest> = {}): Stage {
       headers: {},
       path: '/',
       now: () => clock.nowMs,
+      wallNow: () => clock.wallMs,
       onSettled: (result) => settled.push(result),
     }),
   };
@@ -101,10 +102,25 @@ describe('Exchange', () => {
     stage.exchange.abandon('aborted');
   });
 
+  it('sends nothing after a sleep that only the wall clock has seen', () => {
+    const { exchange, controller, clock, abort, settled } = begun();
+    clock.wallMs += 60_000;
+    exchange.onRequestStart(controller);
+    expect(abort).toHaveBeenCalledTimes(1);
+    expect(settled).toMatchObject([{ cause: 'not_sent_deadline', evidence: { bytesWritten: false } }]);
+  });
+
+  it.each([999, -60_000])('is not held up by a wall clock that was set by %d ms', (byMs) => {
+    const { exchange, controller, clock, abort } = begun();
+    clock.wallMs += byMs;
+    exchange.onRequestStart(controller);
+    expect(abort).not.toHaveBeenCalled();
+  });
+
   it('sleeps through a limit that is further off than a timer can hold', async () => {
     const now = jest.fn(() => 0);
     const request = { ...REQUEST, sendBeforeMonotonicMs: 1e12, deadlineMonotonicMs: Infinity };
-    const exchange = new Exchange({ request, headers: {}, path: '/', now, onSettled: jest.fn() });
+    const exchange = new Exchange({ request, headers: {}, path: '/', now, wallNow: () => 0, onSettled: jest.fn() });
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(now.mock.calls.length).toBeLessThan(5);
     exchange.abandon('aborted');

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { after, type Timer } from '../system/timers.js';
 import { BoundedBody } from './bounded-body.js';
 import type { Connection } from './connection.js';
 import { EgressFailure } from './egress-failure.js';
@@ -10,7 +11,10 @@ export interface ExchangeOptions {
   /** As they go out: checked, complete. */
   readonly headers: Readonly<Record<string, string>>;
   readonly path: string;
+  /** Monotonic milliseconds. */
   readonly now: () => number;
+  /** Milliseconds since 1970. */
+  readonly wallNow: () => number;
   /** Called once, in the same step in which the outcome is known; the connection may still be reading. */
   readonly onSettled: (result: OutboundResult) => void;
 }
@@ -20,11 +24,11 @@ interface ResponseHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** How far the wall clock may run ahead of the monotonic one before that is taken as sleep; less is a clock being set right. */
+const SLEEP_MS_MIN = 1000;
+
 /** Complete with their headers, whatever length those announce (RFC 9112 section 6.3, rule 1); undici would miss the body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
-
-/** The longest delay a timer takes; a longer one would fire at once. */
-const TIMER_MS_MAX = 2_147_483_647;
 
 /**
  * One request on its way, from the queue to its answer. undici calls `onRequestStart` in the same synchronous step in which it writes
@@ -33,8 +37,9 @@ const TIMER_MS_MAX = 2_147_483_647;
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   private readonly startedAtMs: number;
+  private readonly wallStartedAtMs: number;
   private readonly body: BoundedBody;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
   private connection: Connection | undefined;
   private head: ResponseHead | undefined;
   private isWritten = false;
@@ -43,6 +48,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(private readonly options: ExchangeOptions) {
     this.startedAtMs = options.now();
+    this.wallStartedAtMs = options.wallNow();
     this.body = new BoundedBody(options.request.responseBytesMax);
     this.armTimer();
   }
@@ -72,7 +78,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.isWritten) this.settleWithout('reset');
-    else if (this.options.now() >= this.sendLimitMs()) this.settleWithout('not_sent_deadline');
+    else if (this.options.now() + this.sleptMs() >= this.sendLimitMs()) this.settleWithout('not_sent_deadline');
     if (this.isSettled) {
       controller.abort(new EgressFailure('aborted'));
       return;
@@ -124,8 +130,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The send limit counts until the gate is passed, the deadline from then on. */
   private armTimer(): void {
     const limitMs = this.isWritten ? this.options.request.deadlineMonotonicMs : this.sendLimitMs();
-    const delayMs = Math.min(Math.max(Math.ceil(limitMs - this.options.now()), 0), TIMER_MS_MAX);
-    this.timer = setTimeout(() => this.onTimer(), delayMs);
+    this.timer = after(Math.ceil(limitMs - this.options.now()), () => this.onTimer());
   }
 
   private onTimer(): void {
@@ -133,6 +138,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.isWritten && now >= this.options.request.deadlineMonotonicMs) this.abandon('timeout');
     else if (!this.isWritten && now >= this.sendLimitMs()) this.abandon('not_sent_deadline');
     else this.armTimer();
+  }
+
+  /** The monotonic clock stands still while a machine sleeps. What was to be sent before that is as late as the wall clock says. */
+  private sleptMs(): number {
+    const { now, wallNow } = this.options;
+    const aheadMs = wallNow() - this.wallStartedAtMs - (now() - this.startedAtMs);
+    return aheadMs >= SLEEP_MS_MIN ? aheadMs : 0;
   }
 
   private sendLimitMs(): number {
@@ -158,7 +170,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private settle(result: OutboundResult): void {
     if (this.isSettled) return;
     this.isSettled = true;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     this.options.onSettled(result);
   }
 

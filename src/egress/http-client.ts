@@ -22,6 +22,8 @@ export interface HttpClientOptions {
   readonly resolve?: Resolver;
   /** Monotonic milliseconds. Default: `performance.now()`. */
   readonly now?: () => number;
+  /** Milliseconds since 1970. Default: `Date.now()`. */
+  readonly wallNow?: () => number;
 }
 
 /** No CONNECT and no TRACE (RFC 9110 section 9.3): the one opens a tunnel, the other echoes credentials. */
@@ -89,6 +91,7 @@ export class HttpClient {
         headers,
         path: target.path,
         now: this.now,
+        wallNow: this.options.wallNow ?? Date.now,
         onSettled: (result) => {
           this.exchanges.delete(exchange);
           place.leaveQueue?.();

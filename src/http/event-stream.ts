@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { after, every } from '../system/timers.js';
 
 /** The response below the framework: a stream is written to it piece by piece. */
 type RawResponse = FastifyReply['raw'];
@@ -36,15 +37,9 @@ export interface StreamTimers {
   every(ms: number, run: () => void): () => void;
 }
 
-const NODE_TIMERS: StreamTimers = {
-  after: (ms, run) => {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-  every: (ms, run) => {
-    const timer = setInterval(run, ms);
-    return () => clearInterval(timer);
-  },
+const SYSTEM_TIMERS: StreamTimers = {
+  after: (ms, run) => after(ms, run).cancel,
+  every: (ms, run) => every(ms, run).cancel,
 };
 
 const HEADERS = {
@@ -65,7 +60,7 @@ export class EventStreamWriter {
   constructor(
     private readonly response: RawResponse,
     private readonly limits: StreamLimits = STREAM_LIMITS,
-    private readonly timers: StreamTimers = NODE_TIMERS,
+    private readonly timers: StreamTimers = SYSTEM_TIMERS,
   ) {}
 
   /**

@@ -1,7 +1,8 @@
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { Grace } from '../system/grace.js';
+import { after, pause } from '../system/timers.js';
 import { PROBLEM_TYPE, problemFor } from './problem.filter.js';
 
 /** What the server's own events carry; its module is not this folder's to import. */
@@ -93,5 +94,5 @@ async function read(request: FastifyRequest['raw']): Promise<void> {
   if (request.complete) return;
   const ended = new Promise<void>((resolve) => request.once('end', resolve).once('close', resolve));
   request.resume();
-  await Promise.race([ended, pause(BODY_WITHIN_MS, undefined, { ref: false })]);
+  await Promise.race([ended, new Promise<void>((resolve) => void after(BODY_WITHIN_MS, resolve).unref())]);
 }

@@ -1,6 +1,7 @@
 import { GuardFailed } from '../storage/unit.js';
 import type { Clock } from '../system/clock.js';
 import { errorName, type Logger } from '../system/logger.js';
+import { after } from '../system/timers.js';
 import type { TailListener } from './event-tail.js';
 import { SinkRounds, type SinkParts } from './sink-rounds.js';
 
@@ -10,7 +11,7 @@ const SAVE_EVERY_MS = 1_000;
 /** After a failure of our own. */
 const REPAIR_MS = 1_000;
 
-/** A timer takes no longer time; it is looked again. */
+/** Looked again at least this often: what is due goes by the wall clock, and that may move. */
 const REST_MS_MAX = 600_000;
 
 /** How a sink is doing, for operators. */
@@ -148,10 +149,10 @@ export class SinkWorker implements TailListener {
   private async rest(ms: number, isOver: () => boolean): Promise<void> {
     if (isOver() || this.stopping.signal.aborted) return;
     await new Promise<void>((resolve) => {
-      const timer = Number.isFinite(ms) ? setTimeout(resolve, Math.min(Math.max(ms, 1), REST_MS_MAX)) : undefined;
+      const timer = Number.isFinite(ms) ? after(Math.min(Math.max(ms, 1), REST_MS_MAX), resolve) : null;
       this.wake = () => {
         if (!isOver() && !this.stopping.signal.aborted) return;
-        clearTimeout(timer);
+        timer?.cancel();
         resolve();
       };
     });

@@ -28,7 +28,8 @@ export interface InstanceRef {
  *
  * `commit` resolves when the whole unit is on disk. It rejects with `GuardFailed` when a guard of this unit did not hold (nothing
  * of it was written), with `CountersignError` `overloaded` (lane `admit` only; it was never queued) or `store_unavailable` (the
- * store cannot write; whether the unit is durable is not known when it was already on its way), and with a plain `Error` when
+ * store cannot write; whether the unit is durable is not known when it was already on its way) or `instance_taken_over` (another
+ * process owns the database now; nothing of it was written), and with a plain `Error` when
  * the unit itself is impossible (unknown event type, payload that does not fit, unknown cause).
  */
 export abstract class Store {
@@ -37,8 +38,14 @@ export abstract class Store {
 
   abstract commit(unit: Unit): Promise<Committed>;
 
-  /** Writes this process into `instances` under the next epoch. Called once, before anything is claimed. */
+  /**
+   * Writes this process into `instances` under the next epoch. Called once, before anything is claimed. From here on nothing that an
+   * earlier process commits is written, and nothing of this one when a later one has registered: `instance_taken_over`.
+   */
   abstract registerInstance(): Promise<InstanceRef>;
+
+  /** Calls once, when a commit has shown that another process has taken over: nothing can be written any more. */
+  abstract whenTakenOver(listener: () => void): void;
 
   abstract status(): StoreStatus;
 

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.js';
 import type { Readiness } from './readiness.js';
+import { every, type Timer } from './timers.js';
 
 /** How often the clocks are compared, and how long after it an irregularity is a reason. */
 const LOOK_MS = 1000;
@@ -29,9 +30,10 @@ interface Look {
  */
 export class ClockWatch {
   private last: Look;
-  private timer: NodeJS.Timeout | null = null;
+  private timer: Timer | null = null;
   private jump: Seen | null = null;
   private stall: Seen | null = null;
+  private notify: () => void = () => {};
 
   constructor(
     private readonly clock: Clock,
@@ -46,13 +48,18 @@ export class ClockWatch {
     });
   }
 
+  /** Calls when a look finds something: what is due may be overdue, and whoever owned something may have lost it. */
+  onIrregularity(listener: () => void): void {
+    this.notify = listener;
+  }
+
   start(): void {
     this.last = this.read();
-    this.timer = setInterval(() => this.look(LOOK_MS), LOOK_MS).unref();
+    this.timer = every(LOOK_MS, () => this.look(LOOK_MS)).unref();
   }
 
   stop(): void {
-    if (this.timer !== null) clearInterval(this.timer);
+    this.timer?.cancel();
   }
 
   /** `dueAfterMs`: how long after the look before this one was to come. */
@@ -61,9 +68,11 @@ export class ClockWatch {
     const passed = now.monotonic - this.last.monotonic;
     const jumped = Math.round(now.wall - this.last.wall - passed);
     const late = Math.round(passed - dueAfterMs);
-    if (Math.abs(jumped) > this.limits.jumpMsMax) this.jump = { at: now.monotonic, byMs: jumped };
-    if (late > this.limits.stallMsMax) this.stall = { at: now.monotonic, byMs: late };
+    const [hasJumped, wasHeldUp] = [Math.abs(jumped) > this.limits.jumpMsMax, late > this.limits.stallMsMax];
+    if (hasJumped) this.jump = { at: now.monotonic, byMs: jumped };
+    if (wasHeldUp) this.stall = { at: now.monotonic, byMs: late };
     this.last = now;
+    if (hasJumped || wasHeldUp) this.notify();
   }
 
   private recent(seen: Seen | null, words: (byMs: number) => string): readonly string[] {

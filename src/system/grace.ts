@@ -1,3 +1,5 @@
+import { after, type Timer } from './timers.js';
+
 /** The time a stopping process has: so many milliseconds from now, or less when somebody is in a hurry. */
 export class Grace {
   private readonly until: number;
@@ -22,12 +24,12 @@ export class Grace {
 
   /** Waits for the work, but no longer than the time that is left. What the work throws is thrown. */
   async within(work: Promise<unknown>): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.leftMs())));
+    let timer: Timer | undefined;
+    const over = new Promise<void>((resolve) => (timer = after(this.leftMs(), resolve)));
     try {
       await Promise.race([work, over, ...(this.hurry.aborted ? [] : [this.hurried])]);
     } finally {
-      clearTimeout(timer);
+      timer?.cancel();
     }
   }
 }

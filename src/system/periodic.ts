@@ -1,18 +1,21 @@
 import type { Logger } from './logger.js';
 import { errorName } from './logger.js';
+import { every, type Timer } from './timers.js';
 
 export interface Chore {
   readonly name: string;
-  tick(): Promise<void>;
+  /** May answer how many of the things it looked after it could not help. */
+  tick(): Promise<number | void>;
 }
 
 /**
  * Runs chores one after the other, at the start and then again and again. One that fails holds up no other, and a pass
- * never overlaps the one before it. Intervals are short, so timers beyond 24.8 days never arise.
+ * never overlaps the one before it.
  */
 export class Periodic {
-  private timer: NodeJS.Timeout | null = null;
+  private timer: Timer | null = null;
   private pass: Promise<void> = Promise.resolve();
+  private readonly troubled = new Map<string, number | null>();
 
   constructor(
     private readonly chores: readonly Chore[],
@@ -22,8 +25,13 @@ export class Periodic {
 
   /** Answers when the first pass is done. */
   async start(): Promise<void> {
-    this.timer = setInterval(() => void this.wake(), this.intervalMs);
+    this.timer = every(this.intervalMs, () => void this.wake());
     await this.wake();
+  }
+
+  /** Which chores did not do all they should in their last pass: how many things they could not help, null when they failed. */
+  get troubles(): ReadonlyMap<string, number | null> {
+    return this.troubled;
   }
 
   /** One more pass, after the one that is running. */
@@ -33,15 +41,18 @@ export class Periodic {
   }
 
   async stop(): Promise<void> {
-    if (this.timer !== null) clearInterval(this.timer);
+    this.timer?.cancel();
     await this.pass;
   }
 
   private async runAll(): Promise<void> {
     for (const chore of this.chores) {
       try {
-        await chore.tick();
+        const failed = (await chore.tick()) ?? 0;
+        if (failed > 0) this.troubled.set(chore.name, failed);
+        else this.troubled.delete(chore.name);
       } catch (error) {
+        this.troubled.set(chore.name, null);
         this.logger.error('a periodic task failed', { task: chore.name, error: errorName(error) });
       }
     }

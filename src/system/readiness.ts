@@ -4,6 +4,7 @@ export type ReadinessName =
   | 'queue'
   | 'policy'
   | 'clock'
+  | 'sweep'
   | 'paused'
   | 'held_capabilities'
   | 'contradicted_calls'

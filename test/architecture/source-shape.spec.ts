@@ -66,6 +66,13 @@ describe('The shape of the source', () => {
       'Date();',
       'hidden-clock: src/policy/core/a.ts: Date without an argument',
     ],
+    ['a timer of its own', 'src/http/a.ts', 'setTimeout(run, ms);', 'bare-timer: src/http/a.ts: setTimeout'],
+    [
+      'a timer of its own by import',
+      'src/http/a.ts',
+      "import { setTimeout as delay } from 'node:timers/promises';",
+      'bare-timer: src/http/a.ts: setTimeout',
+    ],
     ['a base class', 'src/http/a.ts', 'export abstract class BaseService {}', 'base-class: src/http/a.ts: BaseService'],
     [
       'six constructor parameters',

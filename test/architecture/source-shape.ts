@@ -39,6 +39,7 @@ const NODE_CHECKS: readonly NodeCheck[] = [
   environmentRead,
   forwardReference,
   hiddenClock,
+  bareTimer,
   baseClass,
   crowdedConstructor,
   synchronisedSchema,
@@ -105,6 +106,23 @@ function hiddenClock(node: ts.Node, file: string): string | undefined {
   return node.expression.getText() === 'Date' && (node.arguments?.length ?? 0) === 0
     ? 'hidden-clock: Date without an argument'
     : undefined;
+}
+
+/**
+ * Timers come from `system/timers.ts`, where a long time does not overflow. Two folders with threads of their own use Node's:
+ * their delays are settings of a few minutes at most.
+ */
+function bareTimer(node: ts.Node, file: string): string | undefined {
+  const exempt = /^src\/(?:system\/timers\.ts$|policy\/engine\/|storage\/sqlite\/)/u;
+  if (!file.startsWith('src/') || SPEC.test(file) || exempt.test(file)) return undefined;
+  const isImported =
+    ts.isImportSpecifier(node) && node.parent.parent.parent.moduleSpecifier.getText().includes('node:timers');
+  const name = isImported
+    ? (node.propertyName ?? node.name).text
+    : ts.isCallExpression(node)
+      ? node.expression.getText()
+      : '';
+  return /^(?:global(?:This)?\.)?set(?:Timeout|Interval)$/u.test(name) ? `bare-timer: ${name}` : undefined;
 }
 
 function baseClass(node: ts.Node): string | undefined {

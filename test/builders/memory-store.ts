@@ -72,6 +72,8 @@ export class MemoryStore extends Store {
     return { instanceId: 'ins_1', epoch: 1 };
   }
 
+  override whenTakenOver(): void {}
+
   override status(): StoreStatus {
     const lanes = { settle: 0, govern: 0, admit: 0 };
     return { ok: true, queue: 0, lanes, failure: null, walBytes: 0, reasons: [] };

@@ -57,6 +57,7 @@ export const ERRORS = {
   contended: entry(503, 'Try again; other writers changed the same records three times in a row.'),
   shutting_down: entry(503, 'Try again against a running instance; nothing was recorded.'),
   store_unavailable: entry(503, 'The store cannot write; an operator must look at the disk and the log.'),
+  instance_taken_over: entry(503, 'Try again; another process has taken over, and this one records nothing any more.'),
   durability_failed: entry(503, 'The store could not make the record durable; nothing was sent.'),
   engine_error: entry(503, 'The policy engine failed and everything is denied; an operator must look at it.'),
 

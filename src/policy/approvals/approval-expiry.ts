@@ -6,8 +6,7 @@ import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { loadApproval, loadCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
-
-const BATCH = 100;
+import { sweepRows } from '../../system/row-sweep.js';
 
 /**
  * Makes overdue approvals expire as events, without anybody reading them. Nobody answering is `expired`: never a
@@ -20,12 +19,12 @@ export class ApprovalExpiry {
     private readonly logger: Logger,
   ) {}
 
-  /** One pass over what is overdue; each approval by itself, so one that fails holds up no other. */
-  async tick(): Promise<void> {
+  /** One pass over what is overdue; each approval by itself, so one that fails holds up no other. Answers how many did. */
+  async tick(): Promise<number> {
+    const { read } = this.desk;
     const now = this.desk.now();
-    const pending = await this.desk.read.overdueApprovals(now, BATCH);
-    const granted = await this.desk.read.overdueGrants(now, BATCH);
-    for (const row of [...pending, ...granted]) await this.expireRow(row);
+    const pending = await this.sweep((limit) => read.overdueApprovals(now, limit));
+    return pending + (await this.sweep((limit) => read.overdueGrants(now, limit)));
   }
 
   /** Expires one approval if it is overdue. @throws GuardFailed when somebody else was faster. */
@@ -41,12 +40,18 @@ export class ApprovalExpiry {
     await this.desk.commit(draft);
   }
 
-  private async expireRow(row: TableRow<'approvals'>): Promise<void> {
+  private sweep(read: (limit: number) => Promise<readonly TableRow<'approvals'>[]>): Promise<number> {
+    return sweepRows({ read, idOf: (row) => row.approval_id, look: (row) => this.expireRow(row) });
+  }
+
+  private async expireRow(row: TableRow<'approvals'>): Promise<boolean> {
     try {
       await this.expire(row.tenant, row.approval_id);
+      return true;
     } catch (error) {
-      if (error instanceof GuardFailed) return;
+      if (error instanceof GuardFailed) return true;
       this.logger.error('approval could not expire', { approvalId: row.approval_id, error: errorName(error) });
+      return false;
     }
   }
 }

@@ -71,7 +71,7 @@ describe('a question whose ground has shifted', () => {
 });
 
 describe('questions of a policy that is no longer in force', () => {
-  const sweep = ({ desk, gate, judge, rejudgement }: Installation): Promise<void> =>
+  const sweep = ({ desk, gate, judge, rejudgement }: Installation): Promise<number> =>
     new StaleQuestions(desk, gate, judge, rejudgement, new SilentLogger()).tick();
 
   it('are asked anew by themselves, and those of the one in force are left alone', async () => {

@@ -7,7 +7,8 @@ import { GuardFailed } from '../../storage/unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { loadCall, type LoadedCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
-import { Logger, errorName } from '../../system/logger.js';
+import { Logger, errorName, type LogFields } from '../../system/logger.js';
+import { pause } from '../../system/timers.js';
 import { lateCommand } from '../core/late-result.js';
 import { followOutcome } from './outcome-opening.js';
 
@@ -86,13 +87,16 @@ export class CallRecorder {
         failure = error;
         if (!mayPass(error)) break;
       }
-      await new Promise((resolve) => setTimeout(resolve, Math.min(PAUSE_MS * 2 ** tries, PAUSE_MS_MAX)));
+      await pause(Math.min(PAUSE_MS * 2 ** tries, PAUSE_MS_MAX));
       current = (await this.again(call)) ?? current;
     }
     const code = failure instanceof CountersignError ? failure.code : errorName(failure);
+    // What nobody can record any more is kept where people may find it: not what the tool said, but how to ask it.
     this.logger.error('the end of an attempt could not be recorded', {
       toolCallId: call.row.tool_call_id,
+      attempt: call.state.attempt,
       error: code,
+      ...traceOf(command),
     });
   }
 
@@ -106,6 +110,18 @@ export class CallRecorder {
     const quiesceMs = this.gate.get(state.capability)?.manifest.quiesceMs ?? 0;
     return new Date(Date.parse(state.deadline) + quiesceMs).toISOString();
   }
+}
+
+/** What an answer was and how to find it at the tool; nothing that anybody wrote in it. */
+function traceOf(command: ToolCallCommand): LogFields {
+  const answer = command.kind;
+  if (command.kind === 'complete') return { answer, resultDigest: command.completion.resultDigest };
+  if (command.kind === 'fail') return { answer, code: command.failure.code, effect: command.failure.effect };
+  if (command.kind === 'mark_unknown') return { answer, cause: command.unknown.cause };
+  if (command.kind === 'record_acceptance') {
+    return { answer, externalRequestId: command.acceptance.externalRequestId ?? null };
+  }
+  return { answer };
 }
 
 /** A lost race, or a store that may write again; a refusal of the machine stays a refusal. */

@@ -5,6 +5,7 @@ import { RecordTampered } from '../../policy/case-file.js';
 import type { CommittedUnit } from '../../storage/feed.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
+import { after, type Timer } from '../../system/timers.js';
 import { Attempt } from './attempt.js';
 import { Dispatcher } from './dispatcher.js';
 import { WaitingCalls, type WaitingCall } from './waiting-calls.js';
@@ -22,7 +23,7 @@ export class Executor {
   private readonly running = new Map<string, Promise<void>>();
   /** Authorized anew while still running: back in line when the work before has ended. */
   private readonly again = new Map<string, WaitingCall>();
-  private readonly rateTimers = new Map<string, NodeJS.Timeout>();
+  private readonly rateTimers = new Map<string, Timer>();
   private readonly tampered = new Set<string>();
   private stopListening: () => void = () => {};
 
@@ -47,10 +48,10 @@ export class Executor {
   /** Takes nothing new. Answers when everything on the wire has ended, or after the grace, whichever is first. */
   async stop(graceMs: number): Promise<void> {
     this.gate.slots.close();
-    const grace = new Promise<void>((resolve) => setTimeout(resolve, graceMs).unref());
+    const grace = new Promise<void>((resolve) => void after(graceMs, resolve).unref());
     await Promise.race([this.idle(), grace]);
     this.stopListening();
-    for (const timer of this.rateTimers.values()) clearTimeout(timer);
+    for (const timer of this.rateTimers.values()) timer.cancel();
   }
 
   /** Answers when nothing is on its way. */
@@ -90,13 +91,10 @@ export class Executor {
     const { name } = capability.manifest;
     const waitMs = this.gate.slots.waitMs(capability);
     if (waitMs === null || this.rateTimers.has(name)) return;
-    const timer = setTimeout(
-      () => {
-        this.rateTimers.delete(name);
-        this.pump();
-      },
-      Math.max(1, Math.ceil(waitMs)),
-    );
+    const timer = after(Math.max(1, Math.ceil(waitMs)), () => {
+      this.rateTimers.delete(name);
+      this.pump();
+    });
     this.rateTimers.set(name, timer.unref());
   }
 

@@ -1,5 +1,6 @@
 import type { LoadedCall } from '../../storage/units/load.js';
 import type { UnitDesk } from '../../storage/units/unit-desk.js';
+import { after, type Timer } from '../../system/timers.js';
 import type { CallRecorder } from './call-recorder.js';
 
 /**
@@ -8,7 +9,7 @@ import type { CallRecorder } from './call-recorder.js';
  */
 export class SentNote {
   private moment: string | null = null;
-  private timer: NodeJS.Timeout | null = null;
+  private timer: Timer | null = null;
   private recorded: Promise<LoadedCall>;
 
   constructor(
@@ -28,17 +29,17 @@ export class SentNote {
     if (this.moment !== null) return;
     const dispatchedAt = this.desk.now();
     this.moment = dispatchedAt;
-    this.timer = setTimeout(() => {
+    this.timer = after(recordAfterMs, () => {
       this.recorded = this.recorder
         .recordSent(this.call, dispatchedAt)
         // Somebody else moved the call, or the store failed: the end of the attempt finds out which.
         .catch(() => this.call);
-    }, recordAfterMs);
+    });
   }
 
   /** No more records of its own; answers the call as it now stands, so that its end is the next unit. */
   stop(): Promise<LoadedCall> {
-    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer?.cancel();
     return this.recorded;
   }
 }

@@ -4,6 +4,7 @@ import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName, type LogFields } from '../../system/logger.js';
+import { after, type Timer } from '../../system/timers.js';
 import { Reconciliation } from './reconciliation.js';
 
 const BATCH = 32;
@@ -19,7 +20,7 @@ const WHILE_BUSY_MS = 250;
 @Injectable()
 export class Reconciler {
   private readonly busy = new Map<string, Promise<void>>();
-  private timer: NodeJS.Timeout | null = null;
+  private timer: Timer | null = null;
   private stopListening: () => void = () => {};
   private running = false;
   private failed = false;
@@ -44,7 +45,7 @@ export class Reconciler {
   async stop(): Promise<void> {
     this.running = false;
     this.stopListening();
-    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer?.cancel();
     await Promise.all(this.busy.values());
   }
 
@@ -66,10 +67,10 @@ export class Reconciler {
     if (!this.running) return;
     const { sweepIntervalMs } = this.settings.execution;
     const untilMs = nextAt === null ? sweepIntervalMs : Date.parse(nextAt) - this.desk.clock.now();
-    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer?.cancel();
     // What is being looked at is still due in the store; its end wakes us, so the timer need not insist.
     const atLeastMs = this.failed ? AFTER_FAILURE_MS : this.busy.size > 0 ? WHILE_BUSY_MS : 1;
-    this.timer = setTimeout(() => void this.wake(), Math.min(Math.max(untilMs, atLeastMs), sweepIntervalMs));
+    this.timer = after(Math.min(Math.max(untilMs, atLeastMs), sweepIntervalMs), () => void this.wake());
   }
 
   private async wake(): Promise<void> {

@@ -6,6 +6,7 @@ import { GuardFailed } from '../../storage/unit.js';
 import { callFromRow } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
+import { sweepRows } from '../../system/row-sweep.js';
 import { CallRecorder } from '../executor/call-recorder.js';
 import { Executor } from '../executor/executor.worker.js';
 import { LeftBehind } from './left-behind.js';
@@ -37,37 +38,43 @@ export class AuthorizedCalls {
     });
   }
 
-  async tick(): Promise<void> {
+  /** Answers how many calls could not be looked after. */
+  async tick(): Promise<number> {
     const now = this.desk.now();
-    for (const row of await this.desk.read.overdueAuthorizations(now, BATCH)) await this.close(row);
-    await this.requeue();
+    const unclosed = await sweepRows<TableRow<'tool_calls'>>({
+      read: (limit) => this.desk.read.overdueAuthorizations(now, limit),
+      idOf: (row) => row.tool_call_id,
+      look: (row) => this.close(row),
+    });
+    const failed = await this.requeue();
     this.executor.pump();
+    return unclosed + failed;
   }
 
   /** In order of their ids, that is of their proposal: the line after a restart is the line of before. */
-  private async requeue(): Promise<void> {
+  private async requeue(): Promise<number> {
+    let failed = 0;
     let after: string | null = null;
     for (;;) {
       const rows: readonly TableRow<'tool_calls'>[] = await this.desk.read.callsInStates(['authorized'], BATCH, after);
-      for (const row of rows) {
-        await this.goOn(row);
-      }
+      for (const row of rows) if (!(await this.goOn(row))) failed += 1;
       const last = rows[rows.length - 1];
-      if (last === undefined || rows.length < BATCH) return;
+      if (last === undefined || rows.length < BATCH) return failed;
       after = last.tool_call_id;
     }
   }
 
-  private async goOn(row: TableRow<'tool_calls'>): Promise<void> {
+  private async goOn(row: TableRow<'tool_calls'>): Promise<boolean> {
     const { tenant, capability, tool_call_id: toolCallId } = row;
-    const verdict = await this.leftBehind.verdictOn(row);
-    if (verdict === 'send') this.executor.enqueue({ tenant, toolCallId, capability });
-    if (verdict !== 'close') return;
     try {
-      await this.leftBehind.close(row);
+      const verdict = await this.leftBehind.verdictOn(row);
+      if (verdict === 'send') this.executor.enqueue({ tenant, toolCallId, capability });
+      if (verdict === 'close') await this.leftBehind.close(row);
+      return true;
     } catch (error) {
-      if (error instanceof GuardFailed) return;
-      this.logger.error('a call of an older version could not be closed', { toolCallId, error: errorName(error) });
+      if (error instanceof GuardFailed) return true;
+      this.logger.error('an authorized call could not go on', { toolCallId, error: errorName(error) });
+      return false;
     }
   }
 
@@ -77,17 +84,19 @@ export class AuthorizedCalls {
     return resumed || WAKING.includes(event.type);
   }
 
-  private async close(row: TableRow<'tool_calls'>): Promise<void> {
+  private async close(row: TableRow<'tool_calls'>): Promise<boolean> {
     // An approval's own clock closes what rests on it, and what is being carried is past this.
-    if (row.authorization_basis === 'approval' || this.executor.isCarrying(row.tool_call_id)) return;
+    if (row.authorization_basis === 'approval' || this.executor.isCarrying(row.tool_call_id)) return true;
     const closing = { reason: 'authorization_expired' } as const;
     try {
       const call = await callFromRow(this.desk.read, row);
       await this.recorder.record(call, { kind: 'close', closing }, { producer: 'recovery' });
+      return true;
     } catch (error) {
-      if (error instanceof GuardFailed) return;
+      if (error instanceof GuardFailed) return true;
       const toolCallId = row.tool_call_id;
       this.logger.error('an authorization could not expire', { toolCallId, error: errorName(error) });
+      return false;
     }
   }
 }

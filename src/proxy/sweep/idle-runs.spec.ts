@@ -8,7 +8,7 @@ async function idleFor(hours: number, prepare: (installation: Installation) => v
   await installation.propose();
   installation.clock.advance(hours * 3_600_000);
   prepare(installation);
-  await new IdleRuns(installation.desk, installation.settings).tick();
+  await new IdleRuns(installation.desk, installation.settings, installation.log).tick();
   return installation;
 }
 

@@ -26,7 +26,9 @@ export class OrphanedAttempts {
     private readonly patience: Patience,
   ) {}
 
-  async tick(): Promise<void> {
+  /** Answers how many attempts could not be settled. */
+  async tick(): Promise<number> {
+    let failed = 0;
     let after: string | null = null;
     for (;;) {
       const rows: readonly TableRow<'tool_calls'>[] = await this.desk.read.callsInStates(
@@ -34,31 +36,33 @@ export class OrphanedAttempts {
         BATCH,
         after,
       );
-      for (const row of rows) await this.settle(row);
+      for (const row of rows) if (!(await this.settle(row))) failed += 1;
       const last = rows[rows.length - 1];
-      if (last === undefined || rows.length < BATCH) return;
+      if (last === undefined || rows.length < BATCH) return failed;
       after = last.tool_call_id;
     }
   }
 
-  private async settle(row: TableRow<'tool_calls'>): Promise<void> {
-    if (this.executor.isCarrying(row.tool_call_id)) return;
+  private async settle(row: TableRow<'tool_calls'>): Promise<boolean> {
+    if (this.executor.isCarrying(row.tool_call_id)) return true;
     try {
       const call = await callFromRow(this.desk.read, row);
       const cause = this.orphanedBy(call);
-      if (cause === null) return;
+      if (cause === null) return true;
       const endedAt = this.desk.now();
       const command: ToolCallCommand =
         call.state.effect === 'read_only'
           ? readWithoutAnswer(cause, { sentAt: null, endedAt, evidence: {} })
           : { kind: 'mark_unknown', unknown: { cause, lastError: cause } };
       await this.recorder.record(call, command, { producer: 'recovery', synthetic: true });
+      return true;
     } catch (error) {
-      if (error instanceof GuardFailed) return; // somebody else moved it, which is all this wants
+      if (error instanceof GuardFailed) return true; // somebody else moved it, which is all this wants
       this.logger.error('an orphaned attempt could not be settled', {
         toolCallId: row.tool_call_id,
         error: errorName(error),
       });
+      return false;
     }
   }
 

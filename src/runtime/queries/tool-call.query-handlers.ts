@@ -5,6 +5,7 @@ import { isTerminal } from '../../domain/tool-call/tool-call.state.js';
 import { hasRole, type Caller } from '../../identity/caller.js';
 import { Store } from '../../storage/store.js';
 import { loadCall, type LoadedCall } from '../../storage/units/load.js';
+import { after } from '../../system/timers.js';
 import { CallWatch } from '../call-watch.js';
 import { ToolCallViews, type ToolCallView } from '../views/tool-call.view.js';
 import { GetToolCall, ListToolCalls, type PageOf } from './tool-call.queries.js';
@@ -77,9 +78,9 @@ export class ListToolCallsHandler implements IQueryHandler<ListToolCalls> {
 /** Answers at the change, at the end of the time, or when the client has gone. */
 function firstOf(changed: Promise<void>, timeoutMs: number, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, timeoutMs);
+    const timer = after(timeoutMs, done);
     function done(): void {
-      clearTimeout(timer);
+      timer.cancel();
       gone.removeEventListener('abort', done);
       resolve();
     }

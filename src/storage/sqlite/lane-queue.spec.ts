@@ -17,6 +17,10 @@ class HeldWriter implements WriterPort {
     return new Promise((resolve, reject) => this.answers.push({ resolve, reject }));
   }
 
+  own(): Promise<void> {
+    return Promise.resolve();
+  }
+
   checkpoint(): Promise<never> {
     return Promise.reject(new Error('nobody asked for it'));
   }

@@ -4,7 +4,7 @@ import type { StoreMeter } from '../store-meter.js';
 import { GuardFailed, LANES } from '../unit.js';
 import type { Committed, Lane, Unit } from '../unit.js';
 import type { UnitResult } from './unit-writer.js';
-import { StoreBroken, StoreBusy } from './write-failure.js';
+import { StoreBroken, StoreBusy, StoreTakenOver } from './write-failure.js';
 import type { WriterPort } from './writer-port.js';
 
 export interface LaneLimits {
@@ -31,7 +31,8 @@ export class LaneQueue {
   private readonly lanes: Record<Lane, Waiting[]> = { settle: [], govern: [], admit: [] };
   private flushing: Promise<void> | null = null;
   private closing = false;
-  private broken: string | null = null;
+  private broken: CountersignError | null = null;
+  private onTakenOver: () => void = () => {};
 
   constructor(
     private readonly writer: WriterPort,
@@ -42,7 +43,7 @@ export class LaneQueue {
 
   /** Resolves when the unit is durable; errors as `Store.commit` says. */
   commit(unit: Unit): Promise<Committed> {
-    if (this.broken !== null) return Promise.reject(unavailable(this.broken));
+    if (this.broken !== null) return Promise.reject(this.broken);
     if (this.closing) return Promise.reject(new CountersignError('shutting_down', 'the store is closing'));
     const lane = this.lanes[unit.lane];
     if (unit.lane === 'admit' && lane.length >= this.limits.queueMax) {
@@ -68,7 +69,13 @@ export class LaneQueue {
 
   /** Why no unit is accepted any more, or null. */
   get failure(): string | null {
-    return this.broken;
+    return this.broken?.message ?? null;
+  }
+
+  /** Calls once, when it is known that another process has taken over. */
+  whenTakenOver(listener: () => void): void {
+    if (this.broken?.code === 'instance_taken_over') listener();
+    else this.onTakenOver = listener;
   }
 
   /** Refuses new units; resolves when all that were accepted have been answered. */
@@ -125,13 +132,22 @@ export class LaneQueue {
 
   private rejectBatch(batch: readonly Waiting[], error: unknown): void {
     const why = error instanceof Error ? error.message : 'the writer has failed';
-    for (const { reject } of batch) reject(unavailable(why));
+    const failure = failureOf(error, why);
+    for (const { reject } of batch) reject(failure);
     if (error instanceof StoreBusy) return;
-    this.broken = error instanceof StoreBroken ? why : `the writer has failed: ${why}`;
+    this.broken = failure;
     for (const lane of LANES) {
-      for (const { reject } of this.lanes[lane].splice(0)) reject(unavailable(this.broken));
+      for (const { reject } of this.lanes[lane].splice(0)) reject(failure);
     }
+    if (error instanceof StoreTakenOver) this.onTakenOver();
   }
+}
+
+function failureOf(error: unknown, why: string): CountersignError {
+  if (error instanceof StoreTakenOver) return new CountersignError('instance_taken_over', why);
+  return unavailable(
+    error instanceof StoreBroken || error instanceof StoreBusy ? why : `the writer has failed: ${why}`,
+  );
 }
 
 const unavailable = (why: string): CountersignError =>

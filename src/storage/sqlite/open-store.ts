@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/settings.js';
+import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { createIdSource } from '../../domain/ids/ids.js';
 import type { Clock } from '../../system/clock.js';
 import type { RandomSource } from '../../system/random-source.js';
@@ -8,6 +9,7 @@ import { LocalKeyRing } from '../local-key-ring.js';
 import { privateDirectory } from '../private-files.js';
 import { RecentCalls } from '../recent-calls.js';
 import type { StoreMeter } from '../store-meter.js';
+import type { InstanceRef } from '../store.js';
 import { CHECKPOINT_ENTRY, Checkpointer } from './checkpointer.js';
 import {
   assertKeyOf,
@@ -33,6 +35,8 @@ export interface OpenStoreOptions {
   readonly random: RandomSource;
   /** Which versions of program, policy and schemas are in force; goes into every envelope. */
   readonly versionSetId: string;
+  /** Goes on although another process holds the directory: `registerInstance` then ends its epoch and takes its place. */
+  readonly takeOver?: boolean;
   /** Told what went wrong without anybody's request having failed: a listener of the feed that threw, a checkpoint. */
   readonly problem: (message: string, error?: unknown) => void;
   /** Told how long writing takes. */
@@ -68,7 +72,8 @@ async function openParts(
 ): Promise<SqliteStore> {
   const { clock, random, storage } = options;
   const now = (): number => clock.now();
-  const lock = InstanceLock.take(options.dataDir, { pid: process.pid, since: new Date(now()).toISOString() });
+  const holder = { pid: process.pid, since: new Date(now()).toISOString() };
+  const lock = InstanceLock.take(options.dataDir, holder, options.takeOver);
   onClose(() => lock.release());
   assertSqliteVersion(sqliteVersion());
   const path = databasePath(options.dataDir);
@@ -76,7 +81,7 @@ async function openParts(
   const key = keyEncryptionKey(storage.keyFile, !exists, random, now);
   const keyRing = new LocalKeyRing(key, random);
   if (exists) assertKeyOf(path, keyRing);
-  else await createDatabase(path, keyRing);
+  else await createUnheld(path, keyRing, lock);
   privateDatabase(path);
 
   const writerData = { databasePath: path, keyEncryptionKey: key, versionSetId: options.versionSetId };
@@ -101,5 +106,14 @@ async function openParts(
   const recent = new RecentCalls(options.versionSetId);
   recent.follow(feed);
   const parts = { queue, feed, read: recent.inFrontOf(reader), ids, now, walBytes: () => walBytes(path), closeParts };
-  return new SqliteStore({ ...parts, walBytesMax: storage.walBytesMax });
+  const own = (instance: InstanceRef): Promise<void> => thread.own(instance);
+  return new SqliteStore({ ...parts, lock, own, walBytesMax: storage.walBytesMax });
+}
+
+/** Nothing can be taken over from a process that is only about to make the database. */
+async function createUnheld(path: string, keyRing: LocalKeyRing, lock: InstanceLock): Promise<void> {
+  if (!lock.isHeld) {
+    throw new CountersignError('instance_already_running', 'another process is making the database of this directory');
+  }
+  await createDatabase(path, keyRing);
 }

@@ -1,11 +1,14 @@
+import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { IdSource } from '../../domain/ids/ids.js';
 import type { Feed } from '../feed.js';
 import type { StoreReader } from '../readers/store-reader.js';
 import { Store } from '../store.js';
 import type { InstanceRef, StoreStatus } from '../store.js';
-import type { Committed, Unit, Write } from '../unit.js';
+import { GuardFailed, type Committed, type Unit } from '../unit.js';
+import type { InstanceLock } from './instance-lock.js';
 import type { LaneQueue } from './lane-queue.js';
+import { INSTALLATION_STREAM, registrationUnit } from './registration-unit.js';
 
 /** What a SQLite store is made of; `openStore` puts it together. */
 export interface StoreParts {
@@ -16,6 +19,9 @@ export interface StoreParts {
   readonly now: () => number;
   readonly walBytes: () => number;
   readonly walBytesMax: number;
+  readonly lock: InstanceLock;
+  /** Tells the writer in whose name it writes. */
+  readonly own: (instance: InstanceRef) => Promise<void>;
   /** Closes everything below the queue, in order. */
   readonly closeParts: () => Promise<void>;
 }
@@ -37,25 +43,20 @@ export class SqliteStore extends Store {
   }
 
   override async registerInstance(): Promise<InstanceRef> {
-    const { ids, now } = this.parts;
+    const { ids, lock, own } = this.parts;
     const before = await this.read.instances();
-    const epoch = (before.at(-1)?.epoch ?? 0) + 1;
-    const instanceId = ids.next(ID_PREFIXES.instance);
-    const at = new Date(now()).toISOString();
-    const row = {
-      instance_id: instanceId,
-      epoch,
-      pid: process.pid,
-      started_at: at,
-      heartbeat_at: at,
-      state: 'running',
-    };
-    const others = before.flatMap(({ instance_id, state }) => afterwards(instance_id, state));
-    const own: Write = { op: 'insert', table: 'instances', row, takenGuard: 'instance_epoch' };
-    const unitId = ids.next(ID_PREFIXES.unit);
-    const writes = [...others, own];
-    await this.commit({ unitId, tenant: '*', lane: 'govern', guards: [], appends: [], writes, counters: [] });
-    return { instanceId, epoch };
+    const instance = { instanceId: ids.next(ID_PREFIXES.instance), epoch: (before.at(-1)?.epoch ?? 0) + 1 };
+    const registration = { instance, before, nowMs: this.parts.now(), ids };
+    const version = lock.isHeld ? null : await this.read.streamVersion(INSTALLATION_STREAM);
+    await this.register(registrationUnit(registration, version));
+    // Nobody else writes any more; only now is the other one's lock worth nothing.
+    lock.replace();
+    await own(instance);
+    return instance;
+  }
+
+  override whenTakenOver(listener: () => void): void {
+    this.parts.queue.whenTakenOver(listener);
   }
 
   override status(): StoreStatus {
@@ -75,12 +76,13 @@ export class SqliteStore extends Store {
     this.closed ??= this.parts.queue.close().then(this.parts.closeParts);
     return this.closed;
   }
-}
 
-/** The instance before this one is kept as ended, older ones go. */
-function afterwards(instanceId: string, state: string): Write[] {
-  const where = { instance_id: instanceId };
-  return state === 'running'
-    ? [{ op: 'set', table: 'instances', where, set: { state: 'ended' }, guard: 'instance_epoch' }]
-    : [{ op: 'delete', table: 'instances', where }];
+  private async register(unit: Unit): Promise<void> {
+    try {
+      await this.commit(unit);
+    } catch (error) {
+      if (!(error instanceof GuardFailed)) throw error;
+      throw new CountersignError('instance_already_running', 'another process has registered in the same moment');
+    }
+  }
 }

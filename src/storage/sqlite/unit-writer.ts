@@ -4,13 +4,14 @@ import { SQLITE_DIALECT } from '../dialect.js';
 import type { KeyRing } from '../key-ring.js';
 import { DELETABLE_TABLES, REPLACEABLE_TABLES } from '../rows/table-rules.js';
 import type { TableName } from '../rows/tables.js';
+import type { InstanceRef } from '../store.js';
 import { GuardFailed } from '../unit.js';
 import type { Committed, CounterChange, Unit, Write } from '../unit.js';
 import { DataKeys } from './data-keys.js';
 import { EventWriter } from './event-writer.js';
 import { assertTable } from './sql-values.js';
 import { Statements } from './statements.js';
-import { StoreBroken, StoreBusy, isFatal, isUniqueConflict, sqliteCode } from './write-failure.js';
+import { StoreBroken, StoreBusy, StoreTakenOver, isFatal, isUniqueConflict, sqliteCode } from './write-failure.js';
 
 export type UnitResult =
   | { readonly outcome: 'committed'; readonly committed: Committed }
@@ -39,7 +40,8 @@ export class UnitWriter {
   private readonly control: Readonly<
     Record<'begin' | 'commit' | 'savepoint' | 'release' | 'rollbackTo', Statement<[]>>
   >;
-  private broken: string | null = null;
+  private broken: StoreBroken | null = null;
+  private owner: InstanceRef | null = null;
 
   constructor(
     private readonly database: Database,
@@ -64,15 +66,22 @@ export class UnitWriter {
     return this.events.nextPosition;
   }
 
+  /** Every batch from here on belongs to this process, and counts only while the database says the same. */
+  own(instance: InstanceRef): void {
+    this.owner = instance;
+  }
+
   /**
    * One result per unit, in order; those that are `committed` are durable. Throws `StoreBusy` when another process kept the
    * database locked (nothing was written, try again), and `StoreBroken` when the transaction failed as a whole: no unit of it
-   * counts, the flush is not tried again, and every later call throws the same.
+   * counts, the flush is not tried again, and every later call throws the same. `StoreTakenOver`, a `StoreBroken`: another process
+   * owns the database now.
    */
   apply(units: readonly Unit[]): UnitResult[] {
-    if (this.broken !== null) throw new StoreBroken(this.broken);
+    if (this.broken !== null) throw this.broken;
     this.begin();
     try {
+      this.assertOwned();
       this.events.readHead();
       const results = units.map((unit) => this.applyUnit(unit));
       this.control.commit.run();
@@ -80,6 +89,13 @@ export class UnitWriter {
     } catch (error) {
       throw this.breakDown(error);
     }
+  }
+
+  /** Inside the transaction, so that nobody can take over between this and the commit. */
+  private assertOwned(): void {
+    if (this.owner === null) return;
+    const where = { instance_id: this.owner.instanceId, epoch: this.owner.epoch, state: 'running' };
+    if (!this.statements.exists('instances', where, '')) throw new StoreTakenOver();
   }
 
   private begin(): void {
@@ -93,14 +109,15 @@ export class UnitWriter {
   }
 
   private breakDown(error: unknown): StoreBroken {
-    this.broken = `the store has failed to write: ${sqliteCode(error) ?? textOf(error)}`;
+    const why = `the store has failed to write: ${sqliteCode(error) ?? textOf(error)}`;
+    this.broken = error instanceof StoreTakenOver ? error : new StoreBroken(why, { cause: error });
     this.dataKeys.transactionRolledBack();
     try {
       if (this.database.inTransaction) this.database.exec(SQLITE_DIALECT.rollback);
     } catch {
       // What failed to roll back is rolled back when the file is opened again: its commit was never written.
     }
-    return new StoreBroken(this.broken, { cause: error });
+    return this.broken;
   }
 
   private applyUnit(unit: Unit): UnitResult {

@@ -3,6 +3,13 @@ export class StoreBroken extends Error {
   override readonly name = 'StoreBroken';
 }
 
+/** Another process has taken over: nothing of the batch was written, and nothing of this process ever will be. */
+export class StoreTakenOver extends StoreBroken {
+  constructor() {
+    super('another process has taken over this data directory');
+  }
+}
+
 /** Another process holds the database; nothing of the batch was written and it may be given again. */
 export class StoreBusy extends Error {
   override readonly name = 'StoreBusy';

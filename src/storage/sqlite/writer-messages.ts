@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../domain/errors/error-codes.js';
+import type { InstanceRef } from '../store.js';
 import type { Unit } from '../unit.js';
 import type { UnitResult } from './unit-writer.js';
 import type { CheckpointProgress } from './writer-port.js';
@@ -14,6 +15,7 @@ export interface WriterThreadData {
 export type WriterRequest =
   | { readonly kind: 'apply'; readonly units: readonly Unit[] }
   | { readonly kind: 'checkpoint' }
+  | { readonly kind: 'own'; readonly instance: InstanceRef }
   | { readonly kind: 'close' };
 
 export type WriterAnswer =
@@ -22,5 +24,7 @@ export type WriterAnswer =
   | { readonly kind: 'applied'; readonly results: readonly UnitResult[] }
   | { readonly kind: 'busy' }
   | { readonly kind: 'broken'; readonly message: string }
+  | { readonly kind: 'taken_over' }
+  | { readonly kind: 'owned' }
   | { readonly kind: 'checkpointed'; readonly progress: CheckpointProgress }
   | { readonly kind: 'closed' };

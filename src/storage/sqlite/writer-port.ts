@@ -1,3 +1,4 @@
+import type { InstanceRef } from '../store.js';
 import type { Unit } from '../unit.js';
 import type { UnitResult } from './unit-writer.js';
 
@@ -13,6 +14,11 @@ export interface CheckpointProgress {
 export interface WriterPort {
   /** One result per unit, in order. Rejects with `StoreBusy` or `StoreBroken` when no unit of the batch counts. */
   apply(units: readonly Unit[]): Promise<readonly UnitResult[]>;
+  /**
+   * From here on every batch asserts that this process still owns the database: once another has taken over, `apply` rejects with
+   * `StoreTakenOver`, whatever is in the batch.
+   */
+  own(instance: InstanceRef): Promise<void>;
   /** Moves what is left of the log between two batches. */
   checkpoint(): Promise<CheckpointProgress>;
   close(): Promise<void>;

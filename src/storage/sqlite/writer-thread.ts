@@ -1,8 +1,9 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
+import type { InstanceRef } from '../store.js';
 import type { Unit } from '../unit.js';
 import type { UnitResult } from './unit-writer.js';
-import { StoreBroken, StoreBusy } from './write-failure.js';
+import { StoreBroken, StoreBusy, StoreTakenOver } from './write-failure.js';
 import type { WriterAnswer, WriterRequest, WriterThreadData } from './writer-messages.js';
 import type { CheckpointProgress, WriterPort } from './writer-port.js';
 
@@ -55,6 +56,11 @@ export class WriterThread implements WriterPort {
     }
   }
 
+  async own(instance: InstanceRef): Promise<void> {
+    const answer = await this.ask({ kind: 'own', instance });
+    if (answer.kind !== 'owned') throw this.die(`the writer thread has answered ${answer.kind} to its owner`);
+  }
+
   async checkpoint(): Promise<CheckpointProgress> {
     const answer = await this.ask({ kind: 'checkpoint' });
     if (answer.kind === 'checkpointed') return answer.progress;
@@ -77,6 +83,9 @@ export class WriterThread implements WriterPort {
         throw new StoreBusy('another process holds the database');
       case 'broken':
         throw new StoreBroken(answer.message);
+      case 'taken_over':
+        throw new StoreTakenOver();
+      case 'owned':
       case 'ready':
       case 'unusable':
       case 'checkpointed':

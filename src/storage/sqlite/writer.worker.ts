@@ -6,7 +6,7 @@ import { LocalKeyRing } from '../local-key-ring.js';
 import { checkpointPassively } from './checkpoint.js';
 import { openForWriting } from './connection.js';
 import { UnitWriter } from './unit-writer.js';
-import { StoreBroken, StoreBusy } from './write-failure.js';
+import { StoreBroken, StoreBusy, StoreTakenOver } from './write-failure.js';
 import type { WriterAnswer, WriterRequest, WriterThreadData } from './writer-messages.js';
 
 /** The writer thread: the one connection of the process that writes, and one request after the other. */
@@ -39,6 +39,9 @@ function handle(request: WriterRequest, writer: UnitWriter, database: Database):
       return apply(request, writer);
     case 'checkpoint':
       return checkpoint(database);
+    case 'own':
+      writer.own(request.instance);
+      return { kind: 'owned' };
     case 'close':
       database.close();
       port?.unref();
@@ -51,6 +54,7 @@ function apply({ units }: Extract<WriterRequest, { kind: 'apply' }>, writer: Uni
     return { kind: 'applied', results: writer.apply(units) };
   } catch (error) {
     if (error instanceof StoreBusy) return { kind: 'busy' };
+    if (error instanceof StoreTakenOver) return { kind: 'taken_over' };
     if (error instanceof StoreBroken) return { kind: 'broken', message: error.message };
     throw error;
   }

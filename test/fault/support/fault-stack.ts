@@ -81,8 +81,13 @@ export class FaultStack {
    * Starts one more proxy on the data directory; it is not yet the one that `call` talks to. With a file its pid is
    * there at once, long before it runs or is refused.
    */
-  async launch(env: Readonly<Record<string, string>> = {}, pidFile: string | null = null): Promise<Running> {
+  async launch(
+    env: Readonly<Record<string, string>> = {},
+    pidFile: string | null = null,
+    args: string[] = [],
+  ): Promise<Running> {
     const running = await startProxy({
+      args,
       ...(pidFile === null ? {} : { command: ['/bin/sh', '-c', `echo $$ > '${pidFile}'; exec "$@"`, 'sh'] }),
       env: {
         PAYMENTS_KEY: API_KEY,
