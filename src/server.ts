@@ -261,7 +261,7 @@ async function startWork(
   watchSweep(sweep, app.get(Readiness));
   await looks.start();
   clockWatch.onIrregularity(() => void sweep.wake());
-  clockWatch.start();
+  clockWatch.start(await lastSignOfLife(app.get(UnitDesk)));
   executor.start();
   breaker.start();
   late.start();
@@ -281,6 +281,12 @@ async function startWork(
     await executor.stop(graceMs);
     breaker.stop();
   };
+}
+
+/** Wall-clock milliseconds; null in a new installation. */
+async function lastSignOfLife({ read, instance }: UnitDesk): Promise<number | null> {
+  const before = (await read.instances()).findLast(({ epoch }) => epoch < instance.epoch);
+  return before === undefined ? null : Date.parse(before.heartbeat_at);
 }
 
 /** No new work and no new dispatches; requests under way are answered. */

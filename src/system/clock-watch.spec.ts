@@ -65,4 +65,34 @@ describe('a watch over the clocks', () => {
     watch.look(1000);
     expect(details()).toEqual(['clock: the event loop was held up for 1500 ms']);
   });
+
+  it.each([
+    ['moved', (clock: TwoClocks) => void (clock.wall += 5000)],
+    ['left behind by a sleeping machine', (clock: TwoClocks) => void (clock.wall += 3_600_000)],
+    ['set back', (clock: TwoClocks) => void (clock.wall -= 5000)],
+    ['seen late', (clock: TwoClocks) => clock.pass(5000)],
+  ])('calls whoever has to look again when a clock was %s, and otherwise not', (_what, disturb) => {
+    const { clock, watch } = watched();
+    let called = 0;
+    watch.onIrregularity(() => (called += 1));
+    clock.pass(1000);
+    watch.look(1000);
+    expect(called).toBe(0);
+    clock.pass(1000);
+    disturb(clock);
+    watch.look(1000);
+    expect(called).toBe(1);
+  });
+
+  it.each([
+    [null, []],
+    [-60_000, []],
+    [1500, []],
+    [86_400_000, ['clock: the wall clock is 86400000 ms before the end of the last process']],
+  ])('tells when the last process ended %p ms from now', (inMs, expected) => {
+    const { clock, watch, details } = watched();
+    watch.start(inMs === null ? null : clock.wall + inMs);
+    watch.stop();
+    expect(details()).toEqual(expected);
+  });
 });

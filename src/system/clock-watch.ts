@@ -33,6 +33,7 @@ export class ClockWatch {
   private timer: Timer | null = null;
   private jump: Seen | null = null;
   private stall: Seen | null = null;
+  private before: Seen | null = null;
   private notify: () => void = () => {};
 
   constructor(
@@ -44,7 +45,10 @@ export class ClockWatch {
     readiness.watch(() => {
       const jumped = this.recent(this.jump, (ms) => `the wall clock moved by ${ms} ms against the monotonic clock`);
       const stalled = this.recent(this.stall, (ms) => `the event loop was held up for ${ms} ms`);
-      return [...jumped, ...stalled].map((detail) => ({ name: 'clock', weight: 'degraded', detail }) as const);
+      const before = this.recent(this.before, (ms) => `the wall clock is ${ms} ms before the end of the last process`);
+      return [...jumped, ...stalled, ...before].map(
+        (detail) => ({ name: 'clock', weight: 'degraded', detail }) as const,
+      );
     });
   }
 
@@ -53,8 +57,11 @@ export class ClockWatch {
     this.notify = listener;
   }
 
-  start(): void {
+  /** `lastSignOfLifeMs`: the wall clock's time when the process before this one last wrote that it lived; null: there was none. */
+  start(lastSignOfLifeMs: number | null): void {
     this.last = this.read();
+    const behindMs = lastSignOfLifeMs === null ? 0 : lastSignOfLifeMs - this.last.wall;
+    if (behindMs > this.limits.jumpMsMax) this.before = { at: this.last.monotonic, byMs: behindMs };
     this.timer = every(LOOK_MS, () => this.look(LOOK_MS)).unref();
   }
 

@@ -3,7 +3,7 @@ import { KeptLog } from '../../test/builders/installation.js';
 import { Periodic, type Chore } from './periodic.js';
 
 const NEVER_MS = 600_000;
-const chore = (name: string, tick: () => Promise<void>): Chore => ({ name, tick });
+const chore = (name: string, tick: () => Promise<number | void>): Chore => ({ name, tick });
 
 describe('chores that come again', () => {
   it('run once at the start, one after the other', async () => {
@@ -33,6 +33,21 @@ describe('chores that come again', () => {
     expect(ran).toBe(2);
     expect(log.lines).toHaveLength(2);
     expect(log.lines[0]).toMatchObject({ level: 'error', fields: { task: 'failing', error: 'TypeError' } });
+  });
+
+  it('say which of them did not do all they should in their last pass', async () => {
+    let failed: number | null = 2;
+    const rows = chore('rows', async () => (failed === null ? Promise.reject(new Error('down')) : failed));
+    const periodic = new Periodic([rows, chore('other', async () => {})], NEVER_MS, new KeptLog());
+    await periodic.start();
+    expect([...periodic.troubles]).toEqual([['rows', 2]]);
+    failed = null;
+    await periodic.wake();
+    expect([...periodic.troubles]).toEqual([['rows', null]]);
+    failed = 0;
+    await periodic.wake();
+    expect([...periodic.troubles]).toEqual([]);
+    await periodic.stop();
   });
 
   it('never overlap with themselves', async () => {

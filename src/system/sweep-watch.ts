@@ -5,7 +5,9 @@ import type { Readiness } from './readiness.js';
 export function watchSweep({ troubles }: Pick<Periodic, 'troubles'>, readiness: Readiness): void {
   readiness.watch(() => {
     if (troubles.size === 0) return [];
-    const parts = [...troubles].map(([name, failed]) => `${name} (${failed === null ? 'failed' : `${failed} records`})`);
+    const parts = [...troubles].map(
+      ([name, failed]) => `${name} (${failed === null ? 'failed' : `${failed} records`})`,
+    );
     const detail = `the last sweep could not look after everything: ${parts.join(', ')}; the log has the ids`;
     return [{ name: 'sweep', weight: 'degraded', detail }];
   });

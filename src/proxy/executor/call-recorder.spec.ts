@@ -175,11 +175,25 @@ describe('recording how an attempt ended', () => {
       throw new CountersignError('store_unavailable', 'hunter2');
     };
     await installation.recorder.settle(call, COMPLETE);
-    expect(installation.log.lines).toEqual([
-      expect.objectContaining({ level: 'error', fields: { toolCallId: id, error: 'store_unavailable' } }),
+    expect(installation.log.lines).toMatchObject([
+      { level: 'error', fields: { toolCallId: id, error: 'store_unavailable' } },
     ]);
     installation.store.beforeCommit = () => {};
     expect(await installation.store.read.workOf(TENANT, id)).toMatchObject({ kind: 'observe' });
+  });
+
+  it('goes to the log of a process that somebody has taken over from, at once and without the words of the tool', async () => {
+    const { installation, id } = await onTheWire();
+    let tries = 0;
+    installation.store.beforeCommit = () => {
+      tries += 1;
+      throw new CountersignError('instance_taken_over', 'another process has taken over');
+    };
+    await installation.recorder.settle(await installation.call(id), COMPLETE);
+    expect(tries).toBe(1);
+    const { resultDigest } = completion('direct');
+    const kept = { toolCallId: id, attempt: 1, error: 'instance_taken_over', answer: 'complete', resultDigest };
+    expect(installation.log.lines.map(({ fields }) => fields)).toEqual([kept]);
   });
 
   it('is not tried again where it can never be recorded', async () => {

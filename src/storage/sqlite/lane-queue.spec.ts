@@ -3,7 +3,7 @@ import { Feed } from '../feed.js';
 import type { Committed, Lane, Unit } from '../unit.js';
 import { LaneQueue } from './lane-queue.js';
 import type { UnitResult } from './unit-writer.js';
-import { StoreBroken, StoreBusy } from './write-failure.js';
+import { StoreBroken, StoreBusy, StoreTakenOver } from './write-failure.js';
 import type { WriterPort } from './writer-port.js';
 
 /** A writer whose batches wait until the test answers them. */
@@ -184,6 +184,18 @@ describe('the lanes of the writer', () => {
       expect(queue.failure).toContain(error.message);
     },
   );
+
+  it('give up with a code of its own when another process has taken over, and say so once', async () => {
+    let told = 0;
+    queue.whenTakenOver(() => (told += 1));
+    const first = commitAll(unit('a'));
+    await turn();
+    const waiting = commitAll(unit('s', 'settle'));
+    await writer.fail(new StoreTakenOver());
+    const all = [await first, await waiting, await commitAll(unit('later'))].flat();
+    expect(all).toEqual(['instance_taken_over', 'instance_taken_over', 'instance_taken_over']);
+    expect([told, writer.batches.length]).toEqual([1, 1]);
+  });
 
   it('let what was accepted run dry when they close, and refuse what comes after', async () => {
     const accepted = commitAll(unit('a'), unit('b', 'govern'));
