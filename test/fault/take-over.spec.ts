@@ -19,7 +19,7 @@ describe('a hung process that another one takes over from', () => {
   let afterWaking: { code: number | null; output: string; answers: readonly (Answer | Error)[] };
 
   beforeAll(async () => {
-    stack = await FaultStack.start({ timeout: '9s' });
+    stack = await FaultStack.start({ timeout: '7s' });
     await stack.order('hung');
     waiting = await stack.refundForApproval('waits', 'hung');
     await stack.fault({ orderId: 'hung', delayAfterMs: ANSWER_AFTER_MS });
@@ -79,11 +79,6 @@ describe('a hung process that another one takes over from', () => {
     const again = await stack.refund('late-11', { orderId: 'hung', amountMinor: 11 }, 20);
     expect([again.body.status, again.headers.get('idempotent-replayed')]).toEqual(['completed', null]);
     const stats = await stack.stats();
-    const refused = await stack.launch().then(
-      () => 'it runs',
-      (error: Error) => error.message,
-    );
-    expect(refused).toContain(`pid ${stack.running.pid}`);
     expect(await stack.stop()).toBe(0);
     expect(contradictions(callRecords(stack.dataDir), stats)).toEqual([]);
     expect(Object.values(stats.requestsByKey)).toEqual([1, 1, 1, 1, 1]);
