@@ -113,6 +113,24 @@ describe('an event that a sink refuses while it takes others', () => {
     expect(relay.statuses()).toMatchObject([{ parked: 0, dead: 1 }]);
   });
 
+  it.each([
+    ['by answers about it alone', 400, 1],
+    ['by answers that may be an outage', 500, 0],
+    ['by nobody', 'connect_failed' as const, 0],
+  ])('is a dead letter also when there is no other to tell: %s', async (_who, answer, dead) => {
+    const bench = new OutboxBench();
+    await bench.announceCalls(1);
+    const relay = await bench.opened({ ops: webhookSettings({ maxTries: 3 }) });
+    bench.receiver.answer = () => answer;
+    await pass(bench, relay, 10 * MINUTE_MS, 10_000);
+    expect(bench.parked('dead')).toHaveLength(dead);
+    expect(bench.cursor()).toBe(dead - 1);
+    bench.receiver.answer = () => 200;
+    await bench.announceCalls(1);
+    await pass(bench, relay, 2 * MINUTE_MS, 10_000);
+    expect(bench.receiver.positions).toEqual(dead === 1 ? [1] : [0, 1]);
+  });
+
   it('is offered again later and later', async () => {
     const { bench, relay } = await begin(2);
     bench.receiver.answer = ({ position }) => (position === 0 ? 500 : 200);

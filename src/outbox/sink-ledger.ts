@@ -76,6 +76,11 @@ export class SinkLedger {
     this.die({ position, partition }, 0, 'unreadable');
   }
 
+  /** Refused by answers about it again and again, with nothing else to be told that could have shown whose fault it is. */
+  giveUpAlone({ position, partition }: Delivery, tries: number, reason: string): void {
+    this.die({ position, partition }, tries, reason);
+  }
+
   /** A replay delivered what may have been a dead letter. */
   forgetDead(position: number): void {
     this.unsaved.set(position, { op: 'delete', table: 'sink_parked', where: { sink: this.sink, position } });

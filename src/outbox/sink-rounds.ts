@@ -4,7 +4,7 @@ import type { RandomSource } from '../system/random-source.js';
 import { fraction } from './backoff.js';
 import { CursorLane, type LaneBatch } from './cursor-lane.js';
 import type { EventTail } from './event-tail.js';
-import type { Delivery, Sink } from './sink.js';
+import type { Delivered, Delivery, Sink } from './sink.js';
 import type { SinkBooks } from './sink-books.js';
 import { SinkLedger } from './sink-ledger.js';
 import type { SinkPace } from './sink-pace.js';
@@ -25,6 +25,9 @@ export interface SinkParts {
   readonly random: RandomSource;
 }
 
+/** Answers that can be meant for nothing but the event: its form, its size, its type. Others may be an outage that lasts. */
+const ABOUT_THE_EVENT: ReadonlySet<string> = new Set(['http_400', 'http_413', 'http_415', 'http_422']);
+
 /** What a sink is offered, round by round: first what is new, or what an operator wants repeated, then what is parked and due. */
 export class SinkRounds {
   readonly ledger: SinkLedger;
@@ -34,6 +37,8 @@ export class SinkRounds {
   private isReplayTurn = false;
   private isStale = true;
   private waiting: string | null = null;
+  /** An event that is refused while there is no other, and how often it was. */
+  private alone: { readonly position: number; readonly tries: number } | null = null;
 
   constructor(private readonly parts: SinkParts) {
     this.types = typesOf(parts.settings);
@@ -136,13 +141,29 @@ export class SinkRounds {
     this.ledger.taken += delivered.length;
     for (const aside of putAside) this.ledger.putAside(aside);
     if (lane !== this.main) for (const { position } of delivered) this.ledger.forgetDead(position);
-    lane.settle(batch, left);
-    this.waiting = left.toSorted((a, b) => a.position - b.position)[0]?.recordedAt ?? null;
+    const pending = this.isGivenUpAlone(batch, outcomes) ? [] : left;
+    lane.settle(batch, pending);
+    this.waiting = pending.toSorted((a, b) => a.position - b.position)[0]?.recordedAt ?? null;
     if (lane !== this.main) this.noteReplay(lane);
     if (down !== null) pace.fail(down);
     else if (delivered.length > 0) pace.succeed();
     this.ledger.noteFailure(pace.lastError);
     return down === null;
+  }
+
+  /**
+   * Everything else there is to tell was told, and this one event is refused, by answers that are about it alone, as often as
+   * any event may be: then it is a dead letter like others, although the sink took nothing meanwhile that proves it well.
+   */
+  private isGivenUpAlone({ isFull }: LaneBatch, outcomes: readonly Delivered[]): boolean {
+    const [only] = outcomes;
+    const failure = !isFull && outcomes.length === 1 && only?.outcome.kind === 'refused' ? only.outcome : null;
+    if (only === undefined || failure === null || !ABOUT_THE_EVENT.has(failure.reason)) return false;
+    const { position } = only.delivery;
+    this.alone = { position, tries: this.alone?.position === position ? this.alone.tries + 1 : 1 };
+    if (this.alone.tries < this.parts.settings.maxTries) return false;
+    this.ledger.giveUpAlone(only.delivery, this.alone.tries, failure.reason);
+    return true;
   }
 
   /** While the sink is down every round begins elsewhere, so that a few events that it refuses cannot look like an outage. */
