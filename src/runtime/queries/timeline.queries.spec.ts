@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { callerWith, Installation, refundCapability } from '../../../test/builders/installation.js';
+import { CallInUnit } from '../../storage/units/call-in-unit.js';
+import { callerWith, Installation, refundCapability, TENANT } from '../../../test/builders/installation.js';
 import { openRun, reasonedRun } from '../../../test/builders/run-chain-examples.js';
 import { GetTimeline, GetTimelineHandler, type Timeline, type TimelineRequest } from './timeline.queries.js';
 
@@ -50,6 +51,42 @@ describe('the timeline of a run', () => {
       cardToken: expect.stringMatching(/^\[redacted:/),
     });
     expect(JSON.stringify(items)).not.toContain('tok_secret');
+  });
+
+  it('tells with the story of a call what people commanded about it', async () => {
+    const installation = new Installation();
+    const { desk } = installation;
+    const runId = await openRun(installation);
+    installation.policy.ask();
+    const toolCallId = await installation.propose({ runId, arguments: { orderId: 'o-1', amountMinor: 1 } });
+    const call = await installation.call(toolCallId);
+    const now = desk.now();
+    const draft = desk.begin({
+      tenant: TENANT,
+      lane: 'govern',
+      actor: { sub: 'otto' },
+      correlationId: toolCallId,
+      occurredAt: now,
+      commandId: 'cancel-7',
+      causationId: null,
+      causeKind: 'external',
+    });
+    const payload = {
+      type: 'cancel',
+      target: { toolCallId },
+      issuer: { sub: 'otto' },
+      receivedAt: now,
+      requestDigest: 'sha256:x',
+    };
+    draft.append({ kind: 'command', id: `${TENANT}/cancel-7` }, 0, [{ type: 'control.accepted', payload }], {});
+    new CallInUnit(draft, call).do({ kind: 'close', closing: { reason: 'cancelled' } }, {}, 'control-plane');
+    await desk.commit(draft);
+    const { items } = await ask(installation, { runId, toolCallId });
+    expect(items.map(({ eventType, link }) => [eventType, link]).slice(-2)).toEqual([
+      ['control.accepted', 'control'],
+      ['tool.call.not_executed', 'result'],
+    ]);
+    expect(items.at(-2)?.actor).toEqual({ sub: 'otto' });
   });
 
   it('is for no other tenant', async () => {

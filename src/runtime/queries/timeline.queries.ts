@@ -86,12 +86,17 @@ export class GetTimelineHandler implements IQueryHandler<GetTimeline> {
     const call = await read.streamEvents(tenant, { kind: 'call', id: toolCallId });
     const approvals = new Set(call.flatMap(({ envelope }) => envelope.approvalId ?? []));
     if (row.approval_id !== null) approvals.add(row.approval_id);
+    const asked = (
+      await Promise.all([...approvals].map((id) => read.streamEvents(tenant, { kind: 'approval', id })))
+    ).flat();
+    // A command is told by its own stream, where what it led to has only its name.
+    const commands = new Set([...call, ...asked].flatMap(({ envelope }) => envelope.commandId ?? []));
     const around = await Promise.all([
-      ...[...approvals].map((id) => read.streamEvents(tenant, { kind: 'approval', id })),
+      ...[...commands].map((id) => read.streamEvents(tenant, { kind: 'command', id: `${tenant}/${id}` })),
       read.streamEvents(tenant, { kind: 'outcome', id: toolCallId }),
       this.reasonsOf(tenant, runId, row.reasoning_object_id),
     ]);
-    const events = [...call, ...around.flat()].toSorted((left, right) => left.position - right.position);
+    const events = [...call, ...asked, ...around.flat()].toSorted((left, right) => left.position - right.position);
     const items = events.map(timelineEntry);
     return { runId, items, nextAfter: null, missing: missingLinks(items) };
   }
