@@ -74,6 +74,7 @@ import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { LeftBehind } from './proxy/sweep/left-behind.js';
 import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
 import { Ownership } from './proxy/sweep/ownership.js';
+import { UnmatchedEvidence } from './proxy/sweep/unmatched-evidence.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { Patience } from './proxy/sweep/patience.js';
 import { ResumeRules } from './proxy/sweep/resume-rules.js';
@@ -148,6 +149,7 @@ const PROXY = [
   OrphanedAttempts,
   OutcomeDeadlines,
   Ownership,
+  UnmatchedEvidence,
   LeftBehind,
   Patience,
 ];

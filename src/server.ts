@@ -35,6 +35,7 @@ import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
+import { UnmatchedEvidence } from './proxy/sweep/unmatched-evidence.js';
 import { Ownership } from './proxy/sweep/ownership.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { CallWatch } from './runtime/call-watch.js';
@@ -246,6 +247,7 @@ async function startWork(
       { name: 'idle runs', tick: () => idleRuns.tick() },
       { name: 'stopping runs', tick: () => stopping.tick() },
       { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
+      { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
     ],
     settings.execution.sweepIntervalMs,
     logger,

@@ -108,6 +108,7 @@ export const settingsSchema = z.strictObject({
     toleranceMs: whole(1000, 3_600_000),
     bodyBytesMax: whole(256, 16 * 1024 * 1024),
     unmatchedMax: whole(1, 100_000_000),
+    unmatchedForMs: whole(60_000, 3650 * DAY_MS),
   }),
   upstreams: z.record(z.string().regex(word), z.url({ protocol: /^https?$/ })),
   readiness: z.strictObject({

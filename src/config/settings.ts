@@ -115,6 +115,8 @@ export abstract class Settings {
     readonly bodyBytesMax: number;
     /** Most pieces of evidence that are kept although no call is known for them. */
     readonly unmatchedMax: number;
+    /** How long each of them waits for its call. */
+    readonly unmatchedForMs: number;
   };
   /** Base URLs by name, so that a manifest may say `upstream:NAME`. */
   abstract readonly upstreams: Readonly<Record<string, string>>;

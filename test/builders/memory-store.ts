@@ -89,6 +89,10 @@ export class MemoryStore extends Store {
     return this.events.filter(({ envelope }) => envelope.streamKind === kind && envelope.streamId === id);
   }
 
+  counter(tenant: string, key: string): number {
+    return this.rows('counters').find((row) => row.tenant === tenant && row.counter_key === key)?.value ?? 0;
+  }
+
   private apply(unit: Unit, now: string): void {
     for (const guard of unit.guards) {
       const present = this.find(guard.table, guard.where, now).length > 0;
@@ -96,6 +100,11 @@ export class MemoryStore extends Store {
     }
     this.append(unit, now);
     for (const write of unit.writes) this.write(write, now);
+    for (const { tenant, key, add, max } of unit.counters) {
+      const value = this.counter(tenant, key) + add;
+      if (max !== null && value > max) throw new GuardFailed(`counter:${key}`);
+      this.put('counters', { tenant, counter_key: key, value });
+    }
   }
 
   private append(unit: Unit, recordedAt: string): void {
@@ -435,6 +444,8 @@ function reader(store: MemoryStore): StoreReader {
         (row) => row.state === 'unmatched' && row.capability === capability && row.reference === reference,
         limit,
       ),
+    unmatchedBefore: (before, limit) =>
+      many('late_results', (row) => row.state === 'unmatched' && row.received_at <= before, limit),
     matchableLateResults: (limit) =>
       many(
         'late_results',
@@ -452,7 +463,7 @@ function reader(store: MemoryStore): StoreReader {
       many('tool_calls', (row) => row.capability === capability && row.external_request_id === reference, 2),
     contradictedCount: async () => (await many('tool_calls', (row) => row.contradicted === 1)).length,
     meta: async (name) => (await one('meta', (row) => row.name === name))?.value ?? null,
-    counter: async () => 0,
+    counter: async (tenant, key) => store.counter(tenant, key),
     instances: () => many('instances', () => true),
     ...sinkRows(store),
     event: async (tenant, id) =>

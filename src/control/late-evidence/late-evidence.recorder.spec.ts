@@ -9,6 +9,7 @@ import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.
 import type { Meaning } from '../../proxy/core/callback-reading.js';
 import { LateApplication } from '../../proxy/reconcile/late-application.js';
 import { LateMatching } from '../../proxy/reconcile/late-matching.js';
+import { UnmatchedEvidence } from '../../proxy/sweep/unmatched-evidence.js';
 import { Credentials } from '../../secrets/credentials.js';
 import { RetryToolCall } from '../retry-tool-call/retry-tool-call.command.js';
 import { RetryToolCallHandler } from '../retry-tool-call/retry-tool-call.handler.js';
@@ -228,6 +229,45 @@ describe('evidence for which no call is known', () => {
     expect(plain.installation.store.rows('late_keys')).toEqual([]);
     const bench = await new Bench().sent();
     expect(bench.installation.store.rows('late_keys')).toHaveLength(1);
+  });
+});
+
+describe('evidence for which no call turns up', () => {
+  const DAY_MS = 86_400_000;
+
+  it('waits for as long as the settings say, and then stays on record and makes room for other evidence', async () => {
+    const bench = await new Bench(1).sent();
+    const { installation } = bench;
+    const sweep = new UnmatchedEvidence(installation.desk, installation.settings, installation.log);
+    await bench.tell('happened', { key: null, ref: 'r-1' });
+    installation.clock.advance(30 * DAY_MS - 1);
+    expect(await sweep.tick()).toBe(0);
+    expect(installation.store.rows('late_results')).toMatchObject([{ state: 'unmatched' }]);
+    installation.clock.advance(3_600_000);
+    expect(await sweep.tick()).toBe(0);
+    expect(installation.store.rows('late_results')).toMatchObject([{ state: 'ignored' }]);
+    expect(installation.store.events.at(-1)).toMatchObject({
+      envelope: { eventType: 'evidence.expired', streamKind: 'evidence', version: 2, causeKind: 'timer' },
+      payload: { reason: 'no_call_known' },
+    });
+    expect((await bench.tell('happened', { id: 'cb-2', key: null, ref: 'r-2' })).status).toBe('unmatched');
+    await bench.record(ACCEPTED);
+    await bench.settle();
+    expect(await bench.state()).toMatchObject({ status: 'accepted' });
+  });
+
+  it('is given to a call that turns up while it is being let go', async () => {
+    const bench = await new Bench().sent();
+    const { installation } = bench;
+    await bench.tell('happened', { key: null, ref: 'r-1' });
+    installation.clock.advance(31 * DAY_MS);
+    await bench.record(ACCEPTED);
+    const sweep = new UnmatchedEvidence(installation.desk, installation.settings, installation.log);
+    const [failed] = await Promise.all([sweep.tick(), bench.matching.run()]);
+    expect(failed).toBe(0);
+    const [row] = installation.store.rows('late_results');
+    const expired = installation.store.events.filter(({ envelope }) => envelope.eventType === 'evidence.expired');
+    expect([row?.state, expired.length]).toEqual(row?.state === 'waiting' ? ['waiting', 0] : ['ignored', 1]);
   });
 });
 

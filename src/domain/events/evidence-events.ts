@@ -11,4 +11,5 @@ export const EVIDENCE_EVENTS = {
     downstreamKey: 'text?',
     evidence: 'object',
   }),
+  'evidence.expired': define('evidence', 1, ['recovery'], { reason: ['no_call_known'], receivedAt: 'text' }),
 } as const;

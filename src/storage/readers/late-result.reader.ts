@@ -35,6 +35,12 @@ export function lateResultReader(connection: ReadConnection): LateResultReader {
          GROUP BY l.late_result_id HAVING COUNT(*) = 1 LIMIT ?`,
         limit,
       ),
+    unmatchedBefore: (before, limit) =>
+      connection.many<TableRow<'late_results'>>(
+        `SELECT * FROM late_results WHERE state = 'unmatched' AND received_at <= ? ORDER BY received_at LIMIT ?`,
+        before,
+        limit,
+      ),
     callAnywhere: (toolCallId) =>
       connection.one<TableRow<'tool_calls'>>('SELECT * FROM tool_calls WHERE tool_call_id = ?', toolCallId),
     callOfKey: async (downstreamKey) => {

@@ -238,6 +238,8 @@ export interface LateResultReader {
   ): Promise<readonly TableRow<'late_results'>[]>;
   /** Unmatched evidence whose reference a call has by now; looks at all that is unmatched. */
   matchableLateResults(limit: number): Promise<readonly TableRow<'late_results'>[]>;
+  /** Unmatched evidence received at or before this time, the oldest first; looks at all that is unmatched. */
+  unmatchedBefore(before: string, limit: number): Promise<readonly TableRow<'late_results'>[]>;
   /** A call whatever its tenant, for evidence that is signed by its tool. */
   callAnywhere(toolCallId: string): Promise<TableRow<'tool_calls'> | null>;
   /** The id of the call that has this downstream key, for capabilities that take late evidence. */
