@@ -287,6 +287,7 @@ describe('stop', () => {
     expect((await harness.call(call.body.toolCallId)).body).toMatchObject({
       status: 'failed',
       error: { code: 'cancelled' },
+      externalRequestId: 'ord-77',
     });
     expect(stack.tool.executions('/demo.order.cancel').map(({ body }) => body)).toEqual(['{"id":"ord-77"}']);
   });

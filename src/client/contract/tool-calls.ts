@@ -139,6 +139,10 @@ export const toolCallRepresentation = z
     result: z.unknown().describe('Declared output, or bounded text; null until there is one.'),
     resultTruncated: z.boolean(),
     resultRef: z.string().nullable().describe('The event whose sealed payload holds the result.'),
+    externalRequestId: z
+      .string()
+      .nullable()
+      .describe('What the tool calls the request, once it has said so: ask it by this.'),
     error: z
       .strictObject({ code: z.string(), effect: z.enum(['none', 'partial', 'full', 'unknown']), message: z.string() })
       .nullable(),

@@ -64,6 +64,7 @@ const call: ToolCallRepresentation = {
   result: null,
   resultTruncated: false,
   resultRef: null,
+  externalRequestId: null,
   error: null,
   mayHaveHappened: false,
   contradicted: false,

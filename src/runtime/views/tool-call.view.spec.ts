@@ -50,6 +50,13 @@ describe('a call as every surface shows it', () => {
     });
   });
 
+  it('says by which reference the tool can be asked, also while nobody knows the result', async () => {
+    const acceptance = { acceptedAt: TIMES.acceptedAt, basis: 'ack', externalRequestId: 'job-1' } as const;
+    const { view } = await viewAfter({ kind: 'record_acceptance', sentAt: null, acceptance }, UNKNOWN);
+    expect(view).toMatchObject({ status: 'result_unknown', externalRequestId: 'job-1' });
+    expect((await viewAfter()).view.externalRequestId).toBeNull();
+  });
+
   it('has the result of a completed call and where it is kept', async () => {
     const { view, installation } = await viewAfter({ kind: 'complete', completion: completion('direct'), ...TIMES });
     expect(view).toMatchObject({

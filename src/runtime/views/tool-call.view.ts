@@ -30,6 +30,7 @@ export interface ToolCallView {
   readonly result: JsonValue;
   readonly resultTruncated: boolean;
   readonly resultRef: string | null;
+  readonly externalRequestId: string | null;
   readonly error: { readonly code: string; readonly effect: KnownEffect | 'unknown'; readonly message: string } | null;
   readonly mayHaveHappened: boolean;
   readonly contradicted: boolean;
@@ -112,6 +113,7 @@ export class ToolCallViews {
       decision: decisionOf(decided),
       approval,
       ...resultOf(state.status, settled),
+      externalRequestId: state.externalRequestId,
       error: errorOf(state.status, settled),
       mayHaveHappened: disposition.mayHaveHappened,
       contradicted: state.contradicted,

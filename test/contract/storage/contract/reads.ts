@@ -179,6 +179,38 @@ export function describeReads({ current }: StoreUnderTest): void {
       expect(calls.map((row) => row.tool_call_id)).toEqual(['call 1']);
     });
 
+    it('finds evidence that has waited for its call for too long', async () => {
+      const { store } = current();
+      const late = (id: string, state: 'unmatched' | 'waiting', received: string) =>
+        ({
+          op: 'insert',
+          table: 'late_results',
+          row: {
+            late_result_id: id,
+            tenant: TENANT,
+            source: 'callback',
+            capability: 'refund.create',
+            reference: 'r-1',
+            tool_call_id: null,
+            state,
+            body_digest: 'sha256:x',
+            repeated: 0,
+            event_id: 'evt_x',
+            received_at: received,
+          },
+          takenGuard: 'late_result',
+        }) as const;
+      await write(store, late('a', 'unmatched', at(3)), late('b', 'unmatched', at(2)), late('c', 'waiting', at(1)));
+      const ids = async (before: string, limit: number) =>
+        (await store.read.unmatchedBefore(before, limit)).map((row) => row.late_result_id);
+      expect([await ids(at(1), 10), await ids(at(2), 10), await ids(at(3), 10), await ids(at(3), 1)]).toEqual([
+        [],
+        ['b'],
+        ['b', 'a'],
+        ['b'],
+      ]);
+    });
+
     it('pages through the calls in some states by id', async () => {
       const { store } = current();
       const statuses: ToolCallStatus[] = [
