@@ -41,7 +41,8 @@ export class UnitWriter {
     Record<'begin' | 'commit' | 'savepoint' | 'release' | 'rollbackTo', Statement<[]>>
   >;
   private broken: StoreBroken | null = null;
-  private owner: InstanceRef | null = null;
+  /** Whether this process still owns the database; null: nobody has said whose it is. */
+  private isOwned: (() => boolean) | null = null;
 
   constructor(
     private readonly database: Database,
@@ -67,8 +68,10 @@ export class UnitWriter {
   }
 
   /** Every batch from here on belongs to this process, and counts only while the database says the same. */
-  own(instance: InstanceRef): void {
-    this.owner = instance;
+  own({ instanceId, epoch }: InstanceRef): void {
+    const sql = `SELECT 1 FROM instances WHERE instance_id = ? AND epoch = ? AND state = 'running'`;
+    const statement = this.database.prepare<[string, number]>(sql);
+    this.isOwned = () => statement.get(instanceId, epoch) !== undefined;
   }
 
   /**
@@ -93,9 +96,7 @@ export class UnitWriter {
 
   /** Inside the transaction, so that nobody can take over between this and the commit. */
   private assertOwned(): void {
-    if (this.owner === null) return;
-    const where = { instance_id: this.owner.instanceId, epoch: this.owner.epoch, state: 'running' };
-    if (!this.statements.exists('instances', where, '')) throw new StoreTakenOver();
+    if (this.isOwned?.() === false) throw new StoreTakenOver();
   }
 
   private begin(): void {
