@@ -67,6 +67,19 @@ describe('recording what the proxy did', () => {
     });
   });
 
+  it.each([
+    ['of its own', {}, '2031-01-01T12:00:05.000Z'],
+    ['of a dead owner', { producer: 'recovery', synthetic: true } as const, '2031-01-01T10:00:35.000Z'],
+  ])(
+    'gives an attempt %s its quiet time also where the clock has jumped beyond its deadline',
+    async (_whose, how, at) => {
+      const { installation, id } = await onTheWire();
+      installation.clock.moveTo('2031-01-01T12:00:00.000Z');
+      await installation.recorder.record(await installation.call(id), UNKNOWN, how);
+      expect(installation.store.rows('work')[0]?.next_at).toBe(at);
+    },
+  );
+
   it('does nothing for a process that somebody has taken over from', async () => {
     const { installation, id } = await onTheWire();
     const call = await installation.call(id);

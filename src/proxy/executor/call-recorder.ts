@@ -44,7 +44,7 @@ export class CallRecorder {
     });
     draft.guard(this.desk.ownerGuard());
     const next = new CallInUnit(draft, call).do(command, {}, recording.producer);
-    const nextAt = recording.nextAt ?? this.reconcileFrom(call, command);
+    const nextAt = recording.nextAt ?? this.reconcileFrom(call, command, recording.synthetic === true);
     if (nextAt !== undefined) next.workAt({ nextAt });
     await followOutcome({ read: this.desk.read, gate: this.gate }, draft, call, next);
     await this.desk.commit(draft);
@@ -104,11 +104,15 @@ export class CallRecorder {
     return loadCall(this.desk.read, row.tenant, row.tool_call_id).catch(() => null);
   }
 
-  /** Not before everything that was on the wire must have arrived. */
-  private reconcileFrom({ state }: LoadedCall, command: ToolCallCommand): string | undefined {
+  /**
+   * Not before everything that was on the wire must have arrived. What this process itself had there was torn down just now,
+   * whatever a clock that has jumped ahead makes of the deadline.
+   */
+  private reconcileFrom({ state }: LoadedCall, command: ToolCallCommand, isOrphan: boolean): string | undefined {
     if (command.kind !== 'mark_unknown' || !('deadline' in state)) return undefined;
     const quiesceMs = this.gate.get(state.capability)?.manifest.quiesceMs ?? 0;
-    return new Date(Date.parse(state.deadline) + quiesceMs).toISOString();
+    const tornDownMs = isOrphan ? 0 : this.desk.clock.now();
+    return new Date(Math.max(Date.parse(state.deadline), tornDownMs) + quiesceMs).toISOString();
   }
 }
 
