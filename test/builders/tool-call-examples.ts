@@ -266,6 +266,8 @@ const acknowledge = (sentAt: string | null, given: CallTrial['given'] & object):
 });
 const always = (command: ToolCallCommand): { readonly any: CallTrial } => ({ any: { command: () => command } });
 
+const LOST_ATTEMPT = { nonce: 'none', fence: 1, owner: 'unknown', ownerEpoch: 0, deadline: at('10:00:00') };
+
 type Trials = {
   readonly [K in ToolCallCommandKind]: { readonly [V in keyof (typeof TOOL_CALL_ANSWERS)[K]]: CallTrial };
 };
@@ -306,7 +308,18 @@ export const TRIALS: Trials = {
     with_effect: fail({ basis: 'rejected', effect: 'partial' }),
     by_callback: fail({ basis: 'callback' }),
   },
-  mark_unknown: always({ kind: 'mark_unknown', unknown }),
+  mark_unknown: {
+    any: { command: () => ({ kind: 'mark_unknown', unknown }) },
+    restored: {
+      command: (state) => ({
+        kind: 'mark_unknown',
+        unknown: {
+          cause: 'restored',
+          ...(state?.status === 'proposed' || state?.status === 'authorized' ? { carrying: LOST_ATTEMPT } : {}),
+        },
+      }),
+    },
+  },
   start_reconciliation: always({
     kind: 'start_reconciliation',
     start: { strategy: 'query_by_idempotency_key', deadline: at('11:00:00') },

@@ -183,6 +183,8 @@ export const CATALOGUE = {
     lastError: 'text?',
     externalRequestId: 'text?',
     evidence: 'object?',
+    /** Only where no dispatch is on record: `nonce, fence, owner, ownerEpoch, deadline` of the attempt that may have been made. */
+    carrying: 'object?',
   }),
   'tool.call.callback_received': define('call', 1, ['capability-runtime'], {
     callbackId: 'text',

@@ -1,5 +1,9 @@
 import { define } from './event-definition.js';
 
+/** Why a store is held: a copy from a backup; fewer events than known; other events than known; nothing is known of it any more. */
+export const HOLD_REASONS = ['restored', 'behind', 'different', 'head_missing', 'head_unreadable'] as const;
+export type HoldReason = (typeof HOLD_REASONS)[number];
+
 /** What happens to capabilities, policies, pauses and instances. Part of the catalogue. */
 export const INSTALLATION_EVENTS = {
   // capability, policy, installation
@@ -26,5 +30,24 @@ export const INSTALLATION_EVENTS = {
     instanceId: 'text',
     epoch: 'integer',
     previousInstanceId: 'text?',
+  }),
+  /** The store is not the newest that is known, or a copy of it: nothing is sent until an operator accepts it. */
+  'ledger.restore_detected': define('ledger', 1, ['recovery'], {
+    reason: HOLD_REASONS,
+    size: 'integer',
+    root: 'text',
+    knownSize: 'integer?',
+    knownRoot: 'text?',
+    backupAt: 'text?',
+    /** True when it is known that the store holds everything that was ever in it. */
+    complete: 'boolean',
+  }),
+  /** An operator goes on with this store. `known…`: the highest that was known before; `size` and `root`: what is kept from now on. */
+  'ledger.restore_accepted': define('ledger', 1, ['control-plane'], {
+    reason: 'text',
+    knownSize: 'integer?',
+    knownRoot: 'text?',
+    size: 'integer',
+    root: 'text',
   }),
 } as const;

@@ -1,5 +1,6 @@
 import type { DomainEvent, EventPayload } from '../events/catalogue.js';
 import { isIn, type EventIn } from '../events/domain-event.js';
+import type { JsonObject } from '../json/json-value.js';
 import { readPrincipal, readTexts, readWord } from '../events/payload-reading.js';
 import {
   EFFECTS,
@@ -63,8 +64,9 @@ function evolve(state: ToolCallState, event: LaterEvent): ToolCallState {
       return become(endOf(state), { status: 'failed', code, knownEffect: effect, retryable });
     }
     case 'tool.call.result_unknown': {
-      const { cause } = event.payload;
-      return become(lifeOf(state, referenceOf(event)), { status: 'result_unknown', cause }, carryingOf(state));
+      const { cause, carrying } = event.payload;
+      const carried = carrying === undefined || carrying === null ? carryingOf(state) : readCarrying(carrying);
+      return become(lifeOf(state, referenceOf(event)), { status: 'result_unknown', cause }, carried);
     }
     case 'reconciliation.started':
       return reconciling(state, event.payload);
@@ -165,6 +167,19 @@ function referenceOf(event: { readonly payload: { readonly externalRequestId?: s
 }
 
 function newCarrying({ nonce, fence, owner, ownerEpoch, deadline }: EventPayload<'tool.call.dispatching'>): Carrying {
+  return { nonce, fence, owner, ownerEpoch, deadline };
+}
+
+/** Of an attempt whose dispatch this history does not have. Throws a plain `Error` for another shape. */
+export function readCarrying(carrying: JsonObject): Carrying {
+  const { nonce, fence, owner, ownerEpoch, deadline } = carrying;
+  const isWhole =
+    typeof nonce === 'string' &&
+    typeof fence === 'number' &&
+    typeof owner === 'string' &&
+    typeof ownerEpoch === 'number' &&
+    typeof deadline === 'string';
+  if (!isWhole) throw new Error('tool.call.result_unknown describes no attempt');
   return { nonce, fence, owner, ownerEpoch, deadline };
 }
 

@@ -6,6 +6,9 @@ import { isTerminal, type ToolCallState, type ToolCallStatus } from './tool-call
 export type CallEvent = EventIn<'call'>;
 export type DecidedCall = Decided<CallEvent>;
 
+/** Nothing of it is on record as sent. */
+export const UNSENT = ['proposed', 'authorized'] as const;
+
 /** Bytes may have left for the tool and no end is known. */
 export const ON_THE_WIRE = ['dispatching', 'dispatched', 'accepted'] as const;
 

@@ -1,7 +1,7 @@
 import { decided, mustHold } from '../events/decided.js';
 import { refuse } from '../errors/error-codes.js';
 import type { ToolCallCommandOf } from './tool-call.commands.js';
-import { from, isOneOf, ON_THE_WIRE, outOfPlace, type CallEvent, type DecidedCall } from './tool-call.place.js';
+import { from, isOneOf, ON_THE_WIRE, outOfPlace, UNSENT, type CallEvent, type DecidedCall } from './tool-call.place.js';
 import type { ToolCallState } from './tool-call.state.js';
 
 /**
@@ -51,10 +51,14 @@ export function fail(state: ToolCallState, command: ToolCallCommandOf<'fail'>): 
 }
 
 export function markUnknown(state: ToolCallState, command: ToolCallCommandOf<'mark_unknown'>): DecidedCall {
-  return from(state, ON_THE_WIRE, ...sentFirst(state, command.sentAt), {
-    type: 'tool.call.result_unknown',
-    payload: command.unknown,
-  });
+  const { unknown, sentAt } = command;
+  const event: CallEvent = { type: 'tool.call.result_unknown', payload: unknown };
+  // What is not on record as sent may have been sent all the same in the time that a restored store has lost.
+  if (unknown.cause === 'restored' && isOneOf(state, UNSENT)) {
+    mustHold(unknown.carrying !== undefined && unknown.carrying !== null, 'a lost attempt is described by its event');
+    return decided(event);
+  }
+  return from(state, ON_THE_WIRE, ...sentFirst(state, sentAt), event);
 }
 
 /** S6. Asking once is enough: a second request adds nothing, the first deadline stands. */

@@ -24,7 +24,7 @@ export const TOOL_CALL_EDGES: Readonly<Record<EventTypeIn<'call'>, Edges<ToolCal
   'tool.call.accepted': to('accepted', 'dispatching', 'dispatched'),
   'tool.call.completed': to('completed', 'accepted', 'result_unknown', 'reconciling'),
   'tool.call.failed': to('failed', 'dispatching', 'dispatched', 'accepted', 'result_unknown', 'reconciling'),
-  'tool.call.result_unknown': to('result_unknown', 'dispatching', 'dispatched', 'accepted'),
+  'tool.call.result_unknown': to('result_unknown', 'proposed', 'authorized', 'dispatching', 'dispatched', 'accepted'),
   'tool.cancellation_requested': stay('dispatching', 'dispatched', 'accepted'),
   'tool.cancelled': stay('dispatched', 'accepted'),
   external_action_irreversible: stay('dispatching', 'dispatched', 'accepted'),
@@ -162,6 +162,7 @@ export const TOOL_CALL_ANSWERS = {
   },
   mark_unknown: {
     any:                        [abs,  not, not,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    restored:                   [abs,  yes, yes,  yes, yes, yes,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   start_reconciliation: {
     any:                        [abs,  not, not,  not, not, not,  yes, not,  end,  end, end,  end, end, end,  end,  end,  end],

@@ -1,5 +1,7 @@
 import type { DomainEvent } from '../../domain/events/catalogue.js';
-import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
+import type { JsonObject } from '../../domain/json/json-value.js';
+import { readCarrying } from '../../domain/tool-call/tool-call.evolve.js';
+import type { Carrying, ToolCallState } from '../../domain/tool-call/tool-call.state.js';
 import type { Write } from '../unit.js';
 
 /** What the rows around a call need to know of it. */
@@ -47,6 +49,9 @@ export function attemptWrites(scope: CallScope, placed: readonly PlacedEvent[], 
         },
       });
     }
+    if (event.type === 'tool.call.result_unknown' && isLost(event.payload.carrying)) {
+      return [lostAttempt(scope, state.attempt, readCarrying(event.payload.carrying))];
+    }
   }
   const outcome = attemptOutcome(placed);
   if (outcome === null) return writes;
@@ -59,6 +64,31 @@ export function attemptWrites(scope: CallScope, placed: readonly PlacedEvent[], 
     guard: 'attempt',
   });
   return writes;
+}
+
+const isLost = (carrying: JsonObject | null | undefined): carrying is JsonObject =>
+  carrying !== undefined && carrying !== null;
+
+/** An attempt that may have been made in the time a restored store has lost. */
+function lostAttempt(scope: CallScope, attempt: number, carrying: Carrying): Write {
+  return {
+    op: 'insert',
+    table: 'attempts',
+    takenGuard: 'attempt',
+    row: {
+      tool_call_id: scope.toolCallId,
+      attempt,
+      tenant: scope.tenant,
+      nonce: carrying.nonce,
+      fence: carrying.fence,
+      owner: carrying.owner,
+      owner_epoch: carrying.ownerEpoch,
+      deadline: carrying.deadline,
+      dispatch_intent_at: carrying.deadline,
+      state: 'unknown',
+      settled_at: null,
+    },
+  };
 }
 
 /** What the newest of the unit's events says about the attempt; null when none says anything. */
