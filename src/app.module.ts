@@ -16,6 +16,7 @@ import { DecideApprovalHandler } from './control/decide-approval/decide-approval
 import { LostGround } from './control/decide-approval/lost-ground.js';
 import { IntentReader } from './control/propose-tool-call/intent-reader.js';
 import { ProposalUnits } from './control/propose-tool-call/proposal-units.js';
+import { STORE_KEEPING } from './control/store-keeping.providers.js';
 import { LATE_EVIDENCE } from './control/late-evidence/late-evidence.providers.js';
 import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool-call.handler.js';
 import { RunDirectory } from './control/propose-tool-call/run-directory.js';
@@ -31,6 +32,7 @@ import { RetryToolCallHandler } from './control/retry-tool-call/retry-tool-call.
 import { SetPauseHandler } from './control/set-pause/set-pause.handler.js';
 import { HttpClient } from './egress/http-client.js';
 import { ApprovalsController } from './http/approvals.controller.js';
+import { BackupsController } from './http/backups.controller.js';
 import { CapabilitiesController } from './http/capabilities.controller.js';
 import { ControlController } from './http/control.controller.js';
 import { FeedbackController } from './http/feedback.controller.js';
@@ -130,6 +132,7 @@ const CONTROL = [
   ResumeAuthorizedHandler,
   ResolveHandoffHandler,
   ReplayDeliveriesHandler,
+  ...STORE_KEEPING,
   ...LATE_EVIDENCE,
   RecordCallbackHandler,
   RecordStatementHandler,
@@ -182,6 +185,7 @@ export const CONTROLLERS: Type[] = [
   RunChainController,
   EventsController,
   OutboxController,
+  BackupsController,
   LateEvidenceController,
   FeedbackController,
   HealthController,

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppModule, type Foundation } from './app.module.js';
 import { loadCapabilities } from './capabilities/capability-registry.js';
 import { DispatchHandover } from './capabilities/dispatch-handover.js';
+import { StoreHold } from './capabilities/store-hold.js';
 import { PAUSE_REVISION, PauseBoard } from './capabilities/pause-board.js';
 import { CapabilityRegistration } from './capabilities/registration.js';
 import type { Settings } from './config/settings.js';
@@ -34,6 +35,7 @@ import { Reconciliation } from './proxy/reconcile/reconciliation.js';
 import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
+import { RestoredCalls } from './proxy/reconcile/restored-calls.js';
 import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
 import { UnmatchedEvidence } from './proxy/sweep/unmatched-evidence.js';
 import { Ownership } from './proxy/sweep/ownership.js';
@@ -165,6 +167,9 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
 
 /** The facts every decision guards: the definitions, the policy set, and what is paused. */
 async function prepare(app: NestFastifyApplication): Promise<void> {
+  // First of all: what a restored store holds is moved before anything else looks at it.
+  const hold = await app.get(StoreHold).begin();
+  if (hold !== null) await app.get(RestoredCalls).settle(hold);
   await app.get(CapabilityRegistration).register();
   await app.get(PolicyActivation).activate();
   const desk = app.get(UnitDesk);

@@ -35,6 +35,11 @@ export class CapabilityGate {
     return this.pauses.find(tenant, principal, capability);
   }
 
+  /** Nothing is admitted or sent until an operator has accepted the store. */
+  get storeIsHeld(): boolean {
+    return this.pauses.hold !== null;
+  }
+
   /** After a failed guard: what another writer has paused or let go. */
   lookAgain(): Promise<void> {
     return this.pauses.reload();

@@ -1,4 +1,5 @@
 import type { Principal } from '../domain/principal.js';
+import { META_HOLD, readHold, type Hold } from '../storage/hold.js';
 import type { StoreReader } from '../storage/readers/store-reader.js';
 import type { Feed } from '../storage/feed.js';
 import type { Guard } from '../storage/unit.js';
@@ -15,6 +16,7 @@ export class PauseBoard {
   private pauses: readonly TableRow<'pauses'>[] = [];
   private held: readonly string[] = [];
   private seen = '0';
+  private storeHold: Hold | null = null;
 
   constructor(
     private readonly read: StoreReader,
@@ -33,6 +35,11 @@ export class PauseBoard {
     return this.held;
   }
 
+  /** Why nothing at all is sent from this store; null when an operator need not look. */
+  get hold(): Hold | null {
+    return this.storeHold;
+  }
+
   get revision(): string {
     return this.seen;
   }
@@ -47,14 +54,17 @@ export class PauseBoard {
     const seen = (await this.read.meta(PAUSE_REVISION)) ?? '0';
     const pauses = await this.read.pauses();
     const held = await this.read.heldCapabilities();
+    const hold = readHold(await this.read.meta(META_HOLD));
     // In one step: pauses of one reload must never stand beside the revision of another.
     this.pauses = pauses;
     this.held = held;
+    this.storeHold = hold;
     this.seen = seen;
   }
 
-  /** The pause that holds for such a call, or null. */
+  /** The pause that holds for such a call, or null. A held store pauses everything. */
   find(tenant: string, principal: Principal, capability: string): TableRow<'pauses'> | null {
+    if (this.storeHold !== null) return HELD_STORE;
     return this.pauses.find((pause) => applies(pause, tenant, principal, capability)) ?? null;
   }
 
@@ -67,6 +77,15 @@ export class PauseBoard {
     };
   }
 }
+
+const HELD_STORE: TableRow<'pauses'> = {
+  tenant: '*',
+  target_kind: 'all',
+  target: '',
+  reason: 'the store is held',
+  set_event_id: '',
+  set_at: '',
+};
 
 function applies(pause: TableRow<'pauses'>, tenant: string, principal: Principal, capability: string): boolean {
   switch (pause.target_kind) {

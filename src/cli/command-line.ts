@@ -44,7 +44,7 @@ async function dispatch(args: readonly string[], subcommands: Subcommands, termi
     return EXIT.done;
   }
   const subcommand = await load(name, subcommands);
-  const given = parsed(rest, subcommand.options);
+  const given = parsed(rest, subcommand);
   if (given === 'help') {
     terminal.out(await helpFor(name, subcommands));
     return EXIT.done;
@@ -64,20 +64,24 @@ async function load(name: string, subcommands: Subcommands): Promise<Subcommand>
   return loader();
 }
 
-function parsed(args: readonly string[], options: Subcommand['options']): Given | 'help' {
+function parsed(args: readonly string[], { options, operand }: Subcommand): Given | 'help' {
   const declared = Object.entries(options).map(([name, { type }]) => [name, { type }] as const);
   try {
-    const { values, tokens } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: [...args],
       options: { ...Object.fromEntries(declared), help: { type: 'boolean', short: 'h' } },
       strict: true,
-      allowPositionals: false,
+      allowPositionals: operand !== undefined,
       tokens: true,
     });
     const names = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
     const twice = names.find((name, index) => names.indexOf(name) < index);
     if (twice !== undefined) throw usage(`--${twice} is given twice`);
-    return values['help'] === true ? 'help' : new Given(values as Record<string, string | boolean | undefined>);
+    if (values['help'] === true) return 'help';
+    if (operand !== undefined && (positionals.length !== 1 || positionals[0] === '')) {
+      throw usage(`exactly one ${operand.value} is needed`);
+    }
+    return new Given(values as Record<string, string | boolean | undefined>, positionals[0] ?? null);
   } catch (error) {
     if (error instanceof CountersignError) throw error;
     throw usage((error as Error).message.split('. ')[0] as string);
@@ -93,10 +97,11 @@ async function overview(subcommands: Subcommands): Promise<string> {
 }
 
 async function helpFor(name: string, subcommands: Subcommands): Promise<string> {
-  const { summary, details, options } = await load(name, subcommands);
+  const { summary, details, options, operand } = await load(name, subcommands);
+  const word = operand === undefined ? '' : ` ${operand.value}`;
   const lines = Object.entries(options).map(([option, spec]) => `  ${written(option, spec).padEnd(24)}${spec.about}`);
   const list = lines.length === 0 ? '' : `\n${lines.join('\n')}\n`;
-  return `usage: countersign ${name}${lines.length === 0 ? '' : ' [OPTIONS]'}\n\n${summary}\n${details === '' ? '' : `\n${details}\n`}${list}`;
+  return `usage: countersign ${name}${word}${lines.length === 0 ? '' : ' [OPTIONS]'}\n\n${summary}\n${details === '' ? '' : `\n${details}\n`}${list}`;
 }
 
 const written = (name: string, option: Option): string =>

@@ -15,7 +15,16 @@ export type Option =
 
 /** What was given on the command line: only options that the subcommand declares, each once. */
 export class Given {
-  constructor(private readonly values: Readonly<Record<string, string | boolean | undefined>>) {}
+  constructor(
+    private readonly values: Readonly<Record<string, string | boolean | undefined>>,
+    private readonly word: string | null = null,
+  ) {}
+
+  /** The one word beside the options. Only for a subcommand that declares it: then it is there. */
+  operand(): string {
+    if (this.word === null) throw new Error('the subcommand declares no operand');
+    return this.word;
+  }
 
   flag(name: string): boolean {
     return this.values[name] === true;
@@ -44,6 +53,8 @@ export interface Subcommand {
   /** Further words for `--help`. */
   readonly details: string;
   readonly options: Readonly<Record<string, Option>>;
+  /** One word that is needed beside the options; `value` stands for it in the help. */
+  readonly operand?: { readonly value: string };
   /** Answers the exit code. @throws CountersignError */
   run(given: Given, terminal: Terminal): Promise<number>;
 }

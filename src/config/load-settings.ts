@@ -17,6 +17,8 @@ const PATHS = [
   ['capabilities', 'dir'],
   ['policy', 'dir'],
   ['storage', 'keyFile'],
+  ['storage', 'headFile'],
+  ['storage', 'backupDir'],
   ['execution', 'resumeContractFile'],
 ] as const;
 

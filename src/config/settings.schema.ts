@@ -76,6 +76,8 @@ export const settingsSchema = z.strictObject({
     walBytesMax: whole(1024 * 1024, 1024 ** 4),
     checkpointIntervalMs: whole(10, 600_000),
     keyFile: text,
+    headFile: text.nullable(),
+    backupDir: text.nullable(),
   }),
   outbox: z.strictObject({
     lagMsMax: whole(1000, 30 * DAY_MS),

@@ -88,6 +88,10 @@ export abstract class Settings {
     readonly checkpointIntervalMs: number;
     /** Absolute path of the key-encryption key. */
     readonly keyFile: string;
+    /** Absolute path of the note of the store's head; null keeps it beside the database. */
+    readonly headFile: string | null;
+    /** Absolute path of the directory that backups of the running server go to; null is `backups` in the data directory. */
+    readonly backupDir: string | null;
   };
   abstract readonly outbox: {
     readonly lagMsMax: number;

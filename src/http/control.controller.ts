@@ -7,6 +7,7 @@ import type {
   ControlBody,
   PauseTarget as WireTarget,
 } from '../client/contract/control.js';
+import { AcceptRestore } from '../control/accept-restore/accept-restore.command.js';
 import { CancelToolCall } from '../control/cancel-tool-call/cancel-tool-call.command.js';
 import type { Acknowledged } from '../control/command-log.js';
 import { DecideApproval } from '../control/decide-approval/decide-approval.command.js';
@@ -82,6 +83,8 @@ function commandOf(caller: Caller, body: ControlBody, commandId: string | null):
     case 'pause':
     case 'unpause':
       return new SetPause(caller, body.type === 'pause', pauseTarget(caller, body.target), reason, commandId);
+    case 'accept_restore':
+      return new AcceptRestore(caller, body.reason, commandId);
     case 'reload':
       return new ReloadPolicies(caller, reason, commandId);
   }

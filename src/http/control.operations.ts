@@ -33,6 +33,8 @@ export const ISSUE_COMMAND = {
     'already_paused',
     'not_paused',
     'policy_set_refused',
+    'store_held',
+    'store_not_held',
     ...DECIDING,
   ],
 } as const satisfies Operation;

@@ -1,3 +1,4 @@
+import type { Custody } from './custody.js';
 import type { Feed } from './feed.js';
 import type { StoreReader } from './readers/store-reader.js';
 import type { Committed, Lane, Unit } from './unit.js';
@@ -35,6 +36,9 @@ export interface InstanceRef {
 export abstract class Store {
   abstract readonly read: StoreReader;
   abstract readonly feed: Feed;
+
+  /** Copies of this store, and what is known of it outside. */
+  abstract readonly custody: Custody;
 
   abstract commit(unit: Unit): Promise<Committed>;
 

@@ -2,6 +2,7 @@
 export type ReadinessName =
   | 'disk'
   | 'queue'
+  | 'restored_store'
   | 'policy'
   | 'clock'
   | 'sweep'

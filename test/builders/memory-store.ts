@@ -5,6 +5,10 @@ import { domainEventOf } from '../../src/domain/events/domain-event.js';
 import { CATALOGUE } from '../../src/domain/events/catalogue.js';
 import { isEnded } from '../../src/domain/run/run.state.js';
 import { isTerminal, type ToolCallStatus } from '../../src/domain/tool-call/tool-call.state.js';
+import type { BackupManifest } from '../../src/storage/backup-manifest.js';
+import { Custody } from '../../src/storage/custody.js';
+import type { Comparison } from '../../src/storage/hold.js';
+import type { StoreHead } from '../../src/storage/store-head.js';
 import { Feed } from '../../src/storage/feed.js';
 import type { SinkReader, StoreReader } from '../../src/storage/readers/store-reader.js';
 import { TABLE_KEYS } from '../../src/storage/rows/table-rules.js';
@@ -14,6 +18,29 @@ import { GuardFailed, type Committed, type Expectation, type Unit, type Write } 
 import type { Clock } from '../../src/system/clock.js';
 
 type Row = Record<string, string | number | null>;
+
+/** Keeps nothing outside: specs say what was known of the store. */
+export class MemoryCustody extends Custody {
+  override comparison: Comparison = { finding: null, complete: false };
+  override known: StoreHead | null = null;
+  kept = 0;
+
+  constructor(private readonly size: () => number) {
+    super();
+  }
+
+  override async head(): Promise<StoreHead> {
+    return { size: this.size(), root: 'root', leaf: 'leaf', nodes: [] };
+  }
+
+  override async keep(): Promise<void> {
+    this.kept += 1;
+  }
+
+  override backup(): Promise<BackupManifest> {
+    return Promise.reject(new Error('a store in memory is not copied'));
+  }
+}
 
 /**
  * A store in memory for unit specs: it applies units as data, guards and compare-and-set included, keeps every unit it
@@ -26,6 +53,7 @@ export class MemoryStore extends Store {
     throw new Error(`the listener ${listener} threw`, { cause: error });
   });
   override readonly read: StoreReader = reader(this);
+  override readonly custody = new MemoryCustody(() => this.events.length);
   /** Called before a unit is applied; it may throw, or change rows as another writer would. */
   beforeCommit: (unit: Unit) => void = () => {};
   private tables = new Map<TableName, Row[]>();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { commandId, id, instant, links, reason } from './fields.js';
+import { acceptRestoreCommand } from './backups.js';
 import { resumeCommand, stopCommand, suspendCommand } from './run-control.js';
 
 const pauseTarget = z
@@ -22,6 +23,7 @@ export const controlBody = z
     z.strictObject({ commandId, type: z.literal('retry'), target: z.strictObject({ toolCallId: id }), reason }),
     z.strictObject({ commandId, type: z.literal('pause'), target: pauseTarget, reason }),
     z.strictObject({ commandId, type: z.literal('unpause'), target: pauseTarget, reason }),
+    acceptRestoreCommand,
     z.strictObject({ commandId, type: z.literal('reload'), target: z.literal('policies'), reason }),
   ])
   .meta({ id: 'ControlCommand' });

@@ -6,6 +6,7 @@ import type { PolicyRequest } from '../../policy/core/policy-types.js';
 import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { pausedFor } from '../paused-for.js';
 import { IntentReader, type Intent } from './intent-reader.js';
 import { ProposalUnits, type JudgedProposal, type Reasoning } from './proposal-units.js';
 import { ProposeToolCall, type Proposal, type Proposed } from './propose-tool-call.command.js';
@@ -151,8 +152,8 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
   private mustNotBePaused(caller: Caller, intent: Intent): void {
     const pause = this.gate.pauseFor(caller.tenant, intent.principal, intent.capability.manifest.name);
     if (pause === null) return;
-    const code = pause.target_kind === 'capability' ? 'capability_paused' : 'paused';
-    throw new CountersignError(code, 'calls like this one are paused', { retryAfterSeconds: 10 });
+    if (this.gate.storeIsHeld) throw pausedFor('store_held');
+    throw pausedFor(pause.target_kind === 'capability' ? 'capability_paused' : 'paused');
   }
 
   private async mustNotBeHeld(intent: Intent): Promise<void> {

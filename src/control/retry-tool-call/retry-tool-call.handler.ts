@@ -9,6 +9,7 @@ import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { CommandLog, type Acknowledged } from '../command-log.js';
+import { pausedFor } from '../paused-for.js';
 import { loadOwnCall } from '../own-call.js';
 import { RetryToolCall } from './retry-tool-call.command.js';
 
@@ -45,7 +46,7 @@ export class RetryToolCallHandler implements ICommandHandler<RetryToolCall> {
       throw new CountersignError('capability_version_changed', 'the definition the call was made with is not in force');
     }
     if (this.gate.pauseFor(row.tenant, state.principal, row.capability) !== null) {
-      throw new CountersignError('paused', 'calls like this one are paused', { retryAfterSeconds: 10 });
+      throw pausedFor(this.gate.storeIsHeld ? 'store_held' : 'paused');
     }
     const papers = await this.judge.open(loaded);
     const request = { ...papers.request, approvals: {}, attempt, nowMs: Date.parse(now) };

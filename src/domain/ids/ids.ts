@@ -21,6 +21,7 @@ export const ID_PREFIXES = {
   reasoning: 'rsn',
   artifact: 'art',
   subagent: 'sub',
+  backup: 'bkp',
 } as const;
 
 export type IdPrefix = (typeof ID_PREFIXES)[keyof typeof ID_PREFIXES];

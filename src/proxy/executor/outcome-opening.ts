@@ -1,6 +1,6 @@
 import type { CapabilityGate } from '../../capabilities/capability-gate.js';
 import type { SuccessCriteria } from '../../capabilities/manifest.js';
-import { isOneOf, ON_THE_WIRE, UNKNOWN } from '../../domain/tool-call/tool-call.place.js';
+import { isOneOf, ON_THE_WIRE, UNKNOWN, UNSENT } from '../../domain/tool-call/tool-call.place.js';
 import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
 import type { StoreReader } from '../../storage/readers/store-reader.js';
 import type { CallInUnit } from '../../storage/units/call-in-unit.js';
@@ -59,6 +59,8 @@ const openingOf = ({ criteria, version, needs, withinMs }: SuccessCriteria, atte
 
 /** An attempt that was on the wire has ended, or nobody knows how. */
 function mayHaveHappened(before: ToolCallState, after: ToolCallState): boolean {
+  // Of a restored store: not on record as sent, and sent perhaps.
+  if (isOneOf(before, UNSENT)) return after.status === 'result_unknown';
   if (!isOneOf(before, ON_THE_WIRE)) return false;
   if (after.status === 'completed' || after.status === 'result_unknown') return true;
   return after.status === 'failed' && after.knownEffect !== 'none';

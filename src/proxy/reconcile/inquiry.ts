@@ -56,8 +56,11 @@ export class Inquiry {
       firstUsedAt: first?.dispatch_intent_at ?? row.created_at,
       keyRetentionMs: manifest.idempotency.keyRetentionMs,
       sendBefore: [state.executeBefore, approval?.execute_by ?? null],
+      // What a restored store may never have sent would be sent by asking in this way.
       paused:
-        definition?.state !== 'active' || this.gate.pauseFor(row.tenant, state.principal, state.capability) !== null,
+        state.cause === 'restored' ||
+        definition?.state !== 'active' ||
+        this.gate.pauseFor(row.tenant, state.principal, state.capability) !== null,
     });
   }
 }

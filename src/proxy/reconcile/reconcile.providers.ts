@@ -5,6 +5,16 @@ import { LateResults } from './late-results.worker.js';
 import { LateWatch } from './late-watch.js';
 import { Reconciler } from './reconciler.worker.js';
 import { Reconciliation } from './reconciliation.js';
+import { RestoredCalls } from './restored-calls.js';
 
 /** What finds out about results that nobody knows: by asking, and by what comes of itself. */
-export const RECONCILE = [Inquiry, Reconciliation, Reconciler, LateApplication, LateMatching, LateResults, LateWatch];
+export const RECONCILE = [
+  Inquiry,
+  Reconciliation,
+  Reconciler,
+  LateApplication,
+  LateMatching,
+  LateResults,
+  LateWatch,
+  RestoredCalls,
+];

@@ -14,7 +14,13 @@ import { LeftBehind } from './left-behind.js';
 const BATCH = 200;
 
 /** After these, what was held back or asked may be looked at anew. */
-const WAKING: readonly EventType[] = ['pause.cleared', 'capability.released', 'policy.activated', 'run.resumed'];
+const WAKING: readonly EventType[] = [
+  'pause.cleared',
+  'capability.released',
+  'policy.activated',
+  'run.resumed',
+  'ledger.restore_accepted',
+];
 
 /**
  * Authorized calls that nobody is carrying: after a restart, a pause, or a lost wake-up. Nothing of them was sent, so

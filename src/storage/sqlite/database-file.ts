@@ -88,6 +88,14 @@ export function assertKeyOf(path: string, keyRing: KeyRing): void {
   readOnce(path, (database) => assertRightKey(database, keyRing));
 }
 
+/** Facts of `meta` by name; null for one that is not there. Only called while nobody has the file open. */
+export function metaOf(path: string, names: readonly string[]): ReadonlyMap<string, string | null> {
+  return readOnce(path, (database) => {
+    const find = database.prepare<[string], string>('SELECT value FROM meta WHERE name = ?').pluck();
+    return new Map(names.map((name) => [name, find.get(name) ?? null]));
+  });
+}
+
 function readOnce<T>(path: string, read: (database: Database.Database) => T): T {
   const database = new Database(path, { readonly: true, fileMustExist: true });
   try {

@@ -16,6 +16,7 @@ import { NONCE_BYTES, SALT_BYTES, seal, sealingContext } from '../sealing.js';
 import { GuardFailed } from '../unit.js';
 import type { Append, Unit } from '../unit.js';
 import type { DataKeys } from './data-keys.js';
+import type { LeafLog } from './tree-keeper.js';
 import { isUniqueConflict, sqliteCode } from './write-failure.js';
 
 /** What the unit's events share. */
@@ -34,6 +35,8 @@ export class EventWriter {
   private readonly hasPosition: Statement<[string]>;
   private readonly lastPosition: Statement<[]>;
   private next = 0;
+  /** Told of every leaf; the writer's own. */
+  leaves: LeafLog | null = null;
 
   constructor(
     database: Database,
@@ -64,6 +67,7 @@ export class EventWriter {
   /** Gives the numbers of a unit back that was rolled back. */
   rewind(position: number): void {
     this.next = position;
+    this.leaves?.rewind(position);
   }
 
   /** Throws `GuardFailed` `stream:<kind>/<id>` when a stream is not at its expected version. */
@@ -118,6 +122,7 @@ export class EventWriter {
       throw conflictOf(error, stream, event);
     }
     this.addPosition.run(this.next, event.eventId);
+    this.leaves?.add(this.next, evidence.leaf_hash);
     this.next += 1;
   }
 

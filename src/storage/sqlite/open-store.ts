@@ -1,13 +1,17 @@
+import { join } from 'node:path';
 import type { Settings } from '../../config/settings.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { createIdSource } from '../../domain/ids/ids.js';
 import type { Clock } from '../../system/clock.js';
 import type { RandomSource } from '../../system/random-source.js';
 import { Feed } from '../feed.js';
+import { readHeadNote } from '../head-note.js';
+import { META_HEAD_ACCEPTED, META_HEAD_KEPT, META_HOLD, compareWithNote, readHold, type Opened } from '../hold.js';
 import { keyEncryptionKey } from '../file-key-ring.js';
 import { LocalKeyRing } from '../local-key-ring.js';
 import { privateDirectory } from '../private-files.js';
 import { RecentCalls } from '../recent-calls.js';
+import type { StoreHead } from '../store-head.js';
 import type { StoreMeter } from '../store-meter.js';
 import type { InstanceRef } from '../store.js';
 import { CHECKPOINT_ENTRY, Checkpointer } from './checkpointer.js';
@@ -17,12 +21,15 @@ import {
   createDatabase,
   databasePath,
   inspectDatabase,
+  metaOf,
   privateDatabase,
   sqliteVersion,
   walBytes,
 } from './database-file.js';
 import { InstanceLock } from './instance-lock.js';
 import { LaneQueue } from './lane-queue.js';
+import { HeadKeeper } from './head-keeper.js';
+import { BACKUP_ENTRY, SqliteCustody } from './sqlite-custody.js';
 import { openReader } from './sqlite-reader.js';
 import { SqliteStore } from './sqlite-store.js';
 import { WRITER_ENTRY, WriterThread } from './writer-thread.js';
@@ -44,7 +51,14 @@ export interface OpenStoreOptions {
   /** Where the built writer and checkpoint threads are, when they do not lie beside this file. */
   readonly writerEntry?: URL;
   readonly checkpointEntry?: URL;
+  readonly backupEntry?: URL;
 }
+
+/** The note of the store's head, where no other place is set. */
+const HEAD_FILE = 'head.json';
+
+/** What a second's note may cost the writer where leaves are still to be counted, in milliseconds. */
+const COUNT_BUDGET_MS = 50;
 
 /**
  * Opens the store of a data directory, making it when there is none. In order: the lock of the directory, the SQLite library, whose
@@ -84,9 +98,20 @@ async function openParts(
   else await createUnheld(path, keyRing, lock);
   privateDatabase(path);
 
-  const writerData = { databasePath: path, keyEncryptionKey: key, versionSetId: options.versionSetId };
-  const { thread, head } = await WriterThread.start(writerData, options.writerEntry ?? WRITER_ENTRY);
+  const outside = outsideOf(path, options.storage.headFile ?? join(options.dataDir, HEAD_FILE));
+  const { knownHeads } = outside;
+  const writerData = { databasePath: path, keyEncryptionKey: key, versionSetId: options.versionSetId, knownHeads };
+  const { thread, head, leavesAtKnown } = await WriterThread.start(writerData, options.writerEntry ?? WRITER_ENTRY);
   onClose(() => thread.close());
+  const keeper = new HeadKeeper({
+    path: outside.path,
+    head: () => thread.head(COUNT_BUDGET_MS),
+    positions: () => feed.head(),
+    hasFailed: () => queue.failure !== null,
+    now,
+    problem: (message) => options.problem(message),
+  });
+  onClose(() => keeper.close());
   const { reader, close } = await openReader(path, keyRing);
   onClose(close);
   const checkpointer = new Checkpointer({
@@ -106,8 +131,34 @@ async function openParts(
   const recent = new RecentCalls(options.versionSetId);
   recent.follow(feed);
   const parts = { queue, feed, read: recent.inFrontOf(reader), ids, now, walBytes: () => walBytes(path), closeParts };
+  const comparison = compareWithNote({ ...outside, size: head, leafAtNote: leavesAtKnown[0] ?? null });
+  const custodyParts = { comparison, known: outside.knownHeads[0] ?? null, thread, keeper, now };
+  const custody = new SqliteCustody({ ...custodyParts, backupEntry: options.backupEntry ?? BACKUP_ENTRY });
   const own = (instance: InstanceRef): Promise<void> => thread.own(instance);
-  return new SqliteStore({ ...parts, lock, own, walBytesMax: storage.walBytesMax });
+  return new SqliteStore({ ...parts, lock, own, walBytesMax: storage.walBytesMax, custody });
+}
+
+interface Outside extends Pick<Opened, 'note' | 'headKept' | 'headAccepted'> {
+  readonly path: string;
+  /** The note's head first; then that of the backup which this store is a copy of. */
+  readonly knownHeads: readonly StoreHead[];
+}
+
+/** What is known of the store besides its rows: the note outside, and what `meta` says about notes and copies. */
+function outsideOf(database: string, notePath: string): Outside {
+  const note = readHeadNote(notePath);
+  const meta = metaOf(database, [META_HOLD, META_HEAD_KEPT, META_HEAD_ACCEPTED]);
+  const hold = readHold(meta.get(META_HOLD) ?? null);
+  const headKept = meta.get(META_HEAD_KEPT) ?? null;
+  const headAccepted = meta.get(META_HEAD_ACCEPTED) ?? null;
+  const noted = typeof note === 'string' ? [] : [note];
+  return {
+    path: notePath,
+    note,
+    headKept,
+    headAccepted,
+    knownHeads: [...noted, ...(hold === null ? [] : [hold.head])],
+  };
 }
 
 /** Nothing can be taken over from a process that is only about to make the database. */

@@ -1,6 +1,7 @@
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { IdSource } from '../../domain/ids/ids.js';
+import type { Custody } from '../custody.js';
 import type { Feed } from '../feed.js';
 import type { StoreReader } from '../readers/store-reader.js';
 import { Store } from '../store.js';
@@ -22,6 +23,7 @@ export interface StoreParts {
   readonly lock: InstanceLock;
   /** Tells the writer in whose name it writes. */
   readonly own: (instance: InstanceRef) => Promise<void>;
+  readonly custody: Custody;
   /** Closes everything below the queue, in order. */
   readonly closeParts: () => Promise<void>;
 }
@@ -30,12 +32,14 @@ export interface StoreParts {
 export class SqliteStore extends Store {
   override readonly read: StoreReader;
   override readonly feed: Feed;
+  override readonly custody: Custody;
   private closed: Promise<void> | null = null;
 
   constructor(private readonly parts: StoreParts) {
     super();
     this.read = parts.read;
     this.feed = parts.feed;
+    this.custody = parts.custody;
   }
 
   override commit(unit: Unit): Promise<Committed> {

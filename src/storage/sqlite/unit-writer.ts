@@ -11,6 +11,7 @@ import { DataKeys } from './data-keys.js';
 import { EventWriter } from './event-writer.js';
 import { assertTable } from './sql-values.js';
 import { Statements } from './statements.js';
+import type { LeafLog } from './tree-keeper.js';
 import { StoreBroken, StoreBusy, StoreTakenOver, isFatal, isUniqueConflict, sqliteCode } from './write-failure.js';
 
 export type UnitResult =
@@ -27,6 +28,8 @@ export interface UnitWriterOptions {
   readonly random: RandomSource;
   /** Goes into every envelope: which versions of program, policy and schemas were in force. */
   readonly versionSetId: string;
+  /** Told of every leaf that is written. */
+  readonly leaves?: LeafLog;
 }
 
 /**
@@ -52,6 +55,7 @@ export class UnitWriter {
     this.statements = new Statements(database, dialect);
     this.dataKeys = new DataKeys(database, options.keyRing, options.random);
     this.events = new EventWriter(database, dialect, this.dataKeys, options.random, options.versionSetId);
+    this.events.leaves = options.leaves ?? null;
     this.events.readHead();
     this.control = {
       begin: database.prepare<[]>(dialect.begin),

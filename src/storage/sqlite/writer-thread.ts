@@ -3,8 +3,9 @@ import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { InstanceRef } from '../store.js';
 import type { Unit } from '../unit.js';
 import type { UnitResult } from './unit-writer.js';
+import type { StoreHead } from '../store-head.js';
 import { StoreBroken, StoreBusy, StoreTakenOver } from './write-failure.js';
-import type { WriterAnswer, WriterRequest, WriterThreadData } from './writer-messages.js';
+import type { CopyAnswer, CopyRequest, WriterAnswer, WriterRequest, WriterThreadData } from './writer-messages.js';
 import type { CheckpointProgress, WriterPort } from './writer-port.js';
 
 /** The program of the writer thread in a built product: it lies beside this file. */
@@ -25,20 +26,27 @@ interface Waiting {
 export class WriterThread implements WriterPort {
   private readonly waiting: Waiting[] = [];
   private dead: StoreBroken | null = null;
+  private copyEnded: ((answer: CopyAnswer) => void) | null = null;
 
   private constructor(private readonly worker: Worker) {
-    worker.on('message', (answer: WriterAnswer) => this.waiting.shift()?.resolve(answer));
+    worker.on('message', (answer: WriterAnswer | CopyAnswer) => {
+      if (answer.kind === 'copied' || answer.kind === 'copy_failed') this.copyEnded?.(answer);
+      else this.waiting.shift()?.resolve(answer);
+    });
     worker.on('error', (error) => this.die(`the writer thread has failed: ${error.message}`));
     worker.on('exit', () => this.die('the writer thread has ended'));
   }
 
   /** Resolves when the thread has opened the database; rejects with the error of opening it. */
-  static async start(data: WriterThreadData, entry: URL): Promise<{ thread: WriterThread; head: number }> {
+  static async start(
+    data: WriterThreadData,
+    entry: URL,
+  ): Promise<{ thread: WriterThread; head: number; leavesAtKnown: readonly (string | null)[] }> {
     const thread = new WriterThread(
       new Worker(entry, { workerData: data, name: 'countersign-writer', resourceLimits: RESOURCES }),
     );
     const answer = await thread.next();
-    if (answer.kind === 'ready') return { thread, head: answer.head };
+    if (answer.kind === 'ready') return { thread, head: answer.head, leavesAtKnown: answer.leavesAtKnown };
     await thread.worker.terminate();
     if (answer.kind !== 'unusable') throw new Error(`the writer thread has begun with ${answer.kind}`);
     throw answer.code === null ? new StoreBroken(answer.message) : new CountersignError(answer.code, answer.message);
@@ -68,6 +76,27 @@ export class WriterThread implements WriterPort {
     throw this.die(`the writer thread has answered ${answer.kind} to a checkpoint`);
   }
 
+  /** Where the store stands. The root is null while more than `budgetMs` of counting is left. */
+  async head(budgetMs: number): Promise<StoreHead> {
+    const answer = await this.ask({ kind: 'head', budgetMs });
+    if (answer.kind === 'head') return answer.head;
+    throw this.die(`the writer thread has answered ${answer.kind} to a question for the head`);
+  }
+
+  /** Copies the database to a new file while commits go on. One at a time. Rejects with a plain `Error`; the store is none the worse. */
+  copyTo(path: string): Promise<void> {
+    if (this.dead !== null) return Promise.reject(this.dead);
+    if (this.copyEnded !== null) return Promise.reject(new Error('another copy is being made'));
+    return new Promise((resolve, reject) => {
+      this.copyEnded = (answer) => {
+        this.copyEnded = null;
+        if (answer.kind === 'copied') resolve();
+        else reject(new Error(answer.message));
+      };
+      this.worker.postMessage({ kind: 'copy', path } satisfies CopyRequest);
+    });
+  }
+
   /** Lets the requests before it end, closes the database and the thread. */
   async close(): Promise<void> {
     if (this.dead === null) await this.ask({ kind: 'close' }).catch(() => undefined);
@@ -89,6 +118,7 @@ export class WriterThread implements WriterPort {
       case 'ready':
       case 'unusable':
       case 'checkpointed':
+      case 'head':
       case 'closed':
         throw this.die(`the writer thread has answered ${answer.kind} to a batch`);
     }
@@ -108,6 +138,7 @@ export class WriterThread implements WriterPort {
   private die(why: string): StoreBroken {
     this.dead ??= new StoreBroken(why);
     for (const { reject } of this.waiting.splice(0)) reject(this.dead);
+    this.copyEnded?.({ kind: 'copy_failed', message: why });
     return this.dead;
   }
 }

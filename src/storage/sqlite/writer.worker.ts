@@ -5,11 +5,15 @@ import { SystemRandom } from '../../system/random-source.js';
 import { LocalKeyRing } from '../local-key-ring.js';
 import { checkpointPassively } from './checkpoint.js';
 import { openForWriting } from './connection.js';
+import { TreeKeeper } from './tree-keeper.js';
 import { UnitWriter } from './unit-writer.js';
 import { StoreBroken, StoreBusy, StoreTakenOver } from './write-failure.js';
-import type { WriterAnswer, WriterRequest, WriterThreadData } from './writer-messages.js';
+import type { CopyAnswer, CopyRequest, WriterAnswer, WriterRequest, WriterThreadData } from './writer-messages.js';
 
 /** The writer thread: the one connection of the process that writes, and one request after the other. */
+/** Pages of a copy that are moved at once: a megabyte, a millisecond or two. */
+const COPY_PAGES = 128;
+
 const port = parentPort;
 if (port === null) throw new Error('the writer runs in a thread of its own');
 
@@ -23,20 +27,34 @@ try {
 function serve(data: WriterThreadData): void {
   const database = openForWriting(data.databasePath);
   const random = new SystemRandom();
+  const tree = new TreeKeeper(database, data.knownHeads);
   const writer = new UnitWriter(database, {
     keyRing: new LocalKeyRing(data.keyEncryptionKey, random),
     now: Date.now,
     random,
     versionSetId: data.versionSetId,
+    leaves: tree,
   });
-  port?.on('message', (request: WriterRequest) => answer(handle(request, writer, database)));
-  answer({ kind: 'ready', head: writer.head });
+  port?.on('message', (request: WriterRequest | CopyRequest) => {
+    if (request.kind === 'copy') void copy(database, request.path);
+    else answer(handle(request, { writer, tree, database }));
+  });
+  const leavesAtKnown = data.knownHeads.map(({ size }) => tree.leafAt(size - 1));
+  answer({ kind: 'ready', head: writer.head, leavesAtKnown });
 }
 
-function handle(request: WriterRequest, writer: UnitWriter, database: Database): WriterAnswer {
+interface Parts {
+  readonly writer: UnitWriter;
+  readonly tree: TreeKeeper;
+  readonly database: Database;
+}
+
+function handle(request: WriterRequest, { writer, tree, database }: Parts): WriterAnswer {
   switch (request.kind) {
     case 'apply':
-      return apply(request, writer);
+      return apply(request, writer, tree);
+    case 'head':
+      return { kind: 'head', head: tree.head(request.budgetMs) };
     case 'checkpoint':
       return checkpoint(database);
     case 'own':
@@ -49,10 +67,17 @@ function handle(request: WriterRequest, writer: UnitWriter, database: Database):
   }
 }
 
-function apply({ units }: Extract<WriterRequest, { kind: 'apply' }>, writer: UnitWriter): WriterAnswer {
+function apply(
+  { units }: Extract<WriterRequest, { kind: 'apply' }>,
+  writer: UnitWriter,
+  tree: TreeKeeper,
+): WriterAnswer {
   try {
-    return { kind: 'applied', results: writer.apply(units) };
+    const results = writer.apply(units);
+    tree.committed();
+    return { kind: 'applied', results };
   } catch (error) {
+    tree.lost();
     if (error instanceof StoreBusy) return { kind: 'busy' };
     if (error instanceof StoreTakenOver) return { kind: 'taken_over' };
     if (error instanceof StoreBroken) return { kind: 'broken', message: error.message };
@@ -68,7 +93,17 @@ function checkpoint(database: Database): WriterAnswer {
   }
 }
 
-function answer(message: WriterAnswer): void {
+/** Pages of the copy are moved in steps between the requests; what is committed meanwhile goes into the copy too. */
+async function copy(database: Database, path: string): Promise<void> {
+  try {
+    await database.backup(path, { progress: () => COPY_PAGES });
+    answer({ kind: 'copied' });
+  } catch (error) {
+    answer({ kind: 'copy_failed', message: messageOf(error) });
+  }
+}
+
+function answer(message: WriterAnswer | CopyAnswer): void {
   port?.postMessage(message);
 }
 

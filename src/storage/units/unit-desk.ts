@@ -2,6 +2,7 @@ import type { Actor, CauseKind } from '../../domain/events/envelope.js';
 import type { IdPrefix } from '../../domain/ids/ids.js';
 import { Clock } from '../../system/clock.js';
 import { IdSource } from '../../system/id-source.js';
+import type { Custody } from '../custody.js';
 import type { Feed } from '../feed.js';
 import { InstanceIdentity } from '../instance-identity.js';
 import type { StoreReader } from '../readers/store-reader.js';
@@ -42,6 +43,10 @@ export class UnitDesk {
 
   get feed(): Feed {
     return this.store.feed;
+  }
+
+  get custody(): Custody {
+    return this.store.custody;
   }
 
   get instance(): InstanceRef {

@@ -39,6 +39,8 @@ export function sqliteOptions(dataDir: string, limits: StoreLimits = {}): OpenSt
       walBytesMax: 256 * 1024 * 1024,
       checkpointIntervalMs: 50,
       keyFile: join(dataDir, 'keys', 'kek.json'),
+      headFile: null,
+      backupDir: null,
       ...limits,
     },
     clock: new SystemClock(),

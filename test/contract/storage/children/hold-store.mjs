@@ -22,6 +22,8 @@ try {
       walBytesMax: 1e9,
       checkpointIntervalMs: 1000,
       keyFile: join(dataDir, 'keys', 'kek.json'),
+      headFile: null,
+      backupDir: null,
     },
     clock: new SystemClock(),
     random: new SystemRandom(),

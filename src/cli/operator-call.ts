@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { postTo, type ServerAnswer } from '../client/server-request.js';
+import type { Settings } from '../config/settings.js';
+import { CountersignError } from '../domain/errors/countersign-error.js';
+import { ERRORS, type ErrorCode } from '../domain/errors/error-codes.js';
+import { usage, type Given, type Option } from './command.js';
+
+export const SERVER_OPTIONS = {
+  url: {
+    type: 'string',
+    value: 'URL',
+    about: 'the running server; without it http.host and http.port of the settings',
+  },
+  'token-file': { type: 'string', value: 'FILE', about: 'file with a token of an operator of the installation' },
+} as const satisfies Record<string, Option>;
+
+/** One request to the running server, with an operator's token. Throws its refusal under the server's own code. */
+export async function operatorCall(given: Given, settings: Settings, path: string, body?: object): Promise<unknown> {
+  const token = tokenFrom(given.needed('token-file'));
+  const url = given.text('url') ?? `http://${bracketed(settings.http.host)}:${settings.http.port}`;
+  const answer = await answerOf(url, path, token, body);
+  if (answer.status < 300) return answer.body;
+  const { code, detail } = Object(answer.body) as { readonly code?: unknown; readonly detail?: unknown };
+  if (!isErrorCode(code)) {
+    throw new CountersignError('server_unreachable', `${url} answered ${answer.status}, and not as a server of ours`);
+  }
+  throw new CountersignError(code, typeof detail === 'string' ? detail : ERRORS[code].mend);
+}
+
+async function answerOf(url: string, path: string, token: string, body?: object): Promise<ServerAnswer> {
+  try {
+    return await postTo({ url, path, token, ...(body === undefined ? {} : { body }) });
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as { readonly code?: string };
+    const why = code === undefined ? '' : ` (${code})`;
+    throw new CountersignError('server_unreachable', `no server answers at ${url}${why}`);
+  }
+}
+
+const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERRORS, code);
+
+function tokenFrom(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    throw usage(`the file of --token-file cannot be read`);
+  }
+}
+
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
