@@ -42,11 +42,11 @@ afterAll(() => stack.destroy());
 
 const run = (...args: string[]) => countersign(args, stack.environment);
 const askServer = (...args: string[]) => run(...args, '--url', stack.proxy.url, '--token-file', tokenFile);
-const propose = (capability: string) => {
+const propose = (capability: string, wait = 0) => {
   amount += 1;
-  return harness.propose(capability, { amount });
+  return harness.propose(capability, { amount }, { wait });
 };
-const send = () => propose('demo.send');
+const send = () => propose('demo.send', 10);
 const executions = () =>
   ['/demo.send', '/demo.wipe', '/demo.pay', '/demo.look'].reduce(
     (sum, path) => sum + stack.tool.executions(path).length,
@@ -59,7 +59,7 @@ const manifestIn = (directory: string) =>
 /** Events of these types, oldest first, with their payloads. */
 async function events(...types: string[]): Promise<EventRepresentation[]> {
   const all: EventRepresentation[] = [];
-  for (let [after, head] = [-1, 0]; after < head; ) {
+  for (let [after, head] = [-1, 0]; after < head;) {
     const path = `/v1/events?types=${types.join(',')}&after=${after}`;
     const { body } = await operator.get<EventPageRepresentation>(path);
     all.push(...body.items);
@@ -113,7 +113,7 @@ describe('a backup', () => {
     expect(await readiness()).toMatchObject({
       ready: true,
       degraded: true,
-      reasons: [{ name: 'restored_store' }, { name: 'paused' }],
+      reasons: [{ name: 'paused' }, { name: 'restored_store' }],
     });
     expectProblem(await send(), 'store_held');
     expect((await harness.call(waiting.pay.body.toolCallId)).status).toBe(200);

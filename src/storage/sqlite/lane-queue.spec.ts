@@ -21,6 +21,13 @@ class HeldWriter implements WriterPort {
     return Promise.resolve();
   }
 
+  /** What the disk says when it is looked at again. */
+  recovery: () => Promise<number> = () => Promise.reject(new StoreBroken('the disk is full', {}, true));
+
+  recover(): Promise<number> {
+    return this.recovery();
+  }
+
   checkpoint(): Promise<never> {
     return Promise.reject(new Error('nobody asked for it'));
   }
@@ -195,6 +202,37 @@ describe('the lanes of the writer', () => {
     const all = [await first, await waiting, await commitAll(unit('later'))].flat();
     expect(all).toEqual(['instance_taken_over', 'instance_taken_over', 'instance_taken_over']);
     expect([told, writer.batches.length]).toEqual([1, 1]);
+  });
+
+  describe('when the disk was full', () => {
+    const fillDisk = async (): Promise<void> => {
+      const first = commitAll(unit('a'));
+      await turn();
+      await writer.fail(new StoreBroken('SQLITE_FULL', {}, true));
+      expect(await first).toEqual(['store_unavailable']);
+    };
+
+    it('take new units once there is space, and try none again that was refused', async () => {
+      await fillDisk();
+      await queue.recover();
+      expect(queue.failure).toContain('SQLITE_FULL');
+      writer.recovery = () => Promise.resolve(feed.head());
+      await queue.recover();
+      expect(queue.failure).toBeNull();
+      const second = commitAll(unit('b'));
+      await turn();
+      await writer.answer();
+      expect(await second).toEqual(['committed b']);
+      expect(writer.batches.map((batch) => batch.map(({ unitId }) => unitId))).toEqual([['a'], ['b']]);
+    });
+
+    it('stay closed when the store holds what was refused', async () => {
+      await fillDisk();
+      writer.recovery = () => Promise.resolve(feed.head() + 1);
+      await queue.recover();
+      expect(queue.failure).toContain('restart');
+      expect(await commitAll(unit('b'))).toEqual(['store_unavailable']);
+    });
   });
 
   it('let what was accepted run dry when they close, and refuse what comes after', async () => {

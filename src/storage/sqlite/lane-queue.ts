@@ -23,6 +23,9 @@ interface Waiting {
 
 const RETRY_AFTER_SECONDS = 1;
 
+/** How often a full disk is looked at. */
+const RECOVERY_MS = 1_000;
+
 /**
  * Units wait in lanes while a batch is being flushed; the next batch takes `settle` before `govern` before `admit`, so back-pressure
  * meets new proposals first and results never. Within a lane the order is that of arrival.
@@ -33,6 +36,7 @@ export class LaneQueue {
   private closing = false;
   private broken: CountersignError | null = null;
   private onTakenOver: () => void = () => {};
+  private recovery: NodeJS.Timeout | null = null;
 
   constructor(
     private readonly writer: WriterPort,
@@ -81,6 +85,7 @@ export class LaneQueue {
   /** Refuses new units; resolves when all that were accepted have been answered. */
   async close(): Promise<void> {
     this.closing = true;
+    if (this.recovery !== null) clearTimeout(this.recovery);
     await this.flushing;
   }
 
@@ -136,10 +141,33 @@ export class LaneQueue {
     for (const { reject } of batch) reject(failure);
     if (error instanceof StoreBusy) return;
     this.broken = failure;
+    if (error instanceof StoreBroken && error.mayRecover) this.recoverLater();
     for (const lane of LANES) {
       for (const { reject } of this.lanes[lane].splice(0)) reject(failure);
     }
     if (error instanceof StoreTakenOver) this.onTakenOver();
+  }
+
+  private recoverLater(): void {
+    this.recovery = setTimeout(() => void this.recover(), RECOVERY_MS).unref();
+  }
+
+  /**
+   * A disk that was full may have space again: then new units are taken, and none that was refused is tried again. Only when the store
+   * stands exactly where everybody was told it stands; where it does not, somebody was told no of what is on disk.
+   */
+  async recover(): Promise<void> {
+    if (this.closing) return;
+    try {
+      const head = await this.writer.recover();
+      this.broken =
+        head === this.feed.head() ? null : unavailable('the store has recorded what it has refused; restart');
+    } catch (error) {
+      if (error instanceof StoreTakenOver) {
+        this.broken = failureOf(error, error.message);
+        this.onTakenOver();
+      } else if (error instanceof StoreBroken && error.mayRecover) this.recoverLater();
+    }
   }
 }
 

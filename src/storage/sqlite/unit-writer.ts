@@ -14,6 +14,10 @@ import { Statements } from './statements.js';
 import type { LeafLog } from './tree-keeper.js';
 import { StoreBroken, StoreBusy, StoreTakenOver, isFatal, isUniqueConflict, sqliteCode } from './write-failure.js';
 
+/** A fact of `meta` that says nothing; big enough that a store does not take up work for one more transaction. */
+const PROBE = 'storage/probe';
+const PROBE_BYTES = 512 * 1024;
+
 export type UnitResult =
   | { readonly outcome: 'committed'; readonly committed: Committed }
   /** This guard did not hold; nothing of the unit was written. */
@@ -98,6 +102,29 @@ export class UnitWriter {
     }
   }
 
+  /**
+   * Looks whether a disk that was full has space again, by writing something of its own durably; what was refused is not tried
+   * again. Answers the head. Throws `StoreBroken` while there is none, and for ever after a failure of any other kind: nobody knows
+   * then what a failed flush has left on the disk.
+   */
+  recover(): number {
+    if (this.broken === null) return this.head;
+    if (!this.broken.mayRecover) throw this.broken;
+    try {
+      for (const value of ['x'.repeat(PROBE_BYTES), '']) {
+        this.control.begin.run();
+        this.assertOwned();
+        this.statements.put('meta', { name: PROBE, value });
+        this.control.commit.run();
+      }
+    } catch (error) {
+      throw this.breakDown(error);
+    }
+    this.broken = null;
+    this.events.readHead();
+    return this.head;
+  }
+
   /** Inside the transaction, so that nobody can take over between this and the commit. */
   private assertOwned(): void {
     if (this.isOwned?.() === false) throw new StoreTakenOver();
@@ -114,14 +141,16 @@ export class UnitWriter {
   }
 
   private breakDown(error: unknown): StoreBroken {
-    const why = `the store has failed to write: ${sqliteCode(error) ?? textOf(error)}`;
-    this.broken = error instanceof StoreTakenOver ? error : new StoreBroken(why, { cause: error });
+    let mayRecover = sqliteCode(error) === 'SQLITE_FULL';
     this.dataKeys.transactionRolledBack();
     try {
       if (this.database.inTransaction) this.database.exec(SQLITE_DIALECT.rollback);
     } catch {
       // What failed to roll back is rolled back when the file is opened again: its commit was never written.
+      mayRecover = false;
     }
+    const why = `the store has failed to write: ${sqliteCode(error) ?? textOf(error)}`;
+    this.broken = error instanceof StoreTakenOver ? error : new StoreBroken(why, { cause: error }, mayRecover);
     return this.broken;
   }
 

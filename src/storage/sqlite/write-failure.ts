@@ -1,6 +1,15 @@
 /** The store cannot be trusted to write any more: the batch was not recorded, and nothing after it will be. */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken';
+
+  /** `mayRecover`: the disk was full, the transaction is rolled back for certain, and the store may write again when there is space. */
+  constructor(
+    message: string,
+    options?: ErrorOptions,
+    readonly mayRecover = false,
+  ) {
+    super(message, options);
+  }
 }
 
 /** Another process has taken over: nothing of the batch was written, and nothing of this process ever will be. */

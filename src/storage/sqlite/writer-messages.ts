@@ -27,6 +27,8 @@ export type WriterRequest =
   | { readonly kind: 'apply'; readonly units: readonly Unit[] }
   | { readonly kind: 'checkpoint' }
   | { readonly kind: 'own'; readonly instance: InstanceRef }
+  /** Whether a disk that was full has space again. */
+  | { readonly kind: 'recover' }
   /** Where the store stands; counts leaves for at most so long. */
   | { readonly kind: 'head'; readonly budgetMs: number }
   | { readonly kind: 'close' };
@@ -41,7 +43,8 @@ export type WriterAnswer =
   | { readonly kind: 'unusable'; readonly code: ErrorCode | null; readonly message: string }
   | { readonly kind: 'applied'; readonly results: readonly UnitResult[] }
   | { readonly kind: 'busy' }
-  | { readonly kind: 'broken'; readonly message: string }
+  | { readonly kind: 'broken'; readonly message: string; readonly mayRecover: boolean }
+  | { readonly kind: 'recovered'; readonly head: number }
   | { readonly kind: 'taken_over' }
   | { readonly kind: 'owned' }
   | { readonly kind: 'checkpointed'; readonly progress: CheckpointProgress }

@@ -19,6 +19,8 @@ export interface WriterPort {
    * `StoreTakenOver`, whatever is in the batch.
    */
   own(instance: InstanceRef): Promise<void>;
+  /** Answers the head once a disk that was full has space again. Rejects with `StoreBroken` while it has not, or never will. */
+  recover(): Promise<number>;
   /** Moves what is left of the log between two batches. */
   checkpoint(): Promise<CheckpointProgress>;
   close(): Promise<void>;

@@ -69,6 +69,14 @@ export class WriterThread implements WriterPort {
     if (answer.kind !== 'owned') throw this.die(`the writer thread has answered ${answer.kind} to its owner`);
   }
 
+  async recover(): Promise<number> {
+    const answer = await this.ask({ kind: 'recover' });
+    if (answer.kind === 'recovered') return answer.head;
+    if (answer.kind === 'broken') throw new StoreBroken(answer.message, {}, answer.mayRecover);
+    if (answer.kind === 'taken_over') throw new StoreTakenOver();
+    throw this.die(`the writer thread has answered ${answer.kind} to a recovery`);
+  }
+
   async checkpoint(): Promise<CheckpointProgress> {
     const answer = await this.ask({ kind: 'checkpoint' });
     if (answer.kind === 'checkpointed') return answer.progress;
@@ -111,7 +119,7 @@ export class WriterThread implements WriterPort {
       case 'busy':
         throw new StoreBusy('another process holds the database');
       case 'broken':
-        throw new StoreBroken(answer.message);
+        throw new StoreBroken(answer.message, {}, answer.mayRecover);
       case 'taken_over':
         throw new StoreTakenOver();
       case 'owned':
@@ -119,6 +127,7 @@ export class WriterThread implements WriterPort {
       case 'unusable':
       case 'checkpointed':
       case 'head':
+      case 'recovered':
       case 'closed':
         throw this.die(`the writer thread has answered ${answer.kind} to a batch`);
     }

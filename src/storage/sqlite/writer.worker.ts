@@ -7,7 +7,7 @@ import { checkpointPassively } from './checkpoint.js';
 import { openForWriting } from './connection.js';
 import { TreeKeeper } from './tree-keeper.js';
 import { UnitWriter } from './unit-writer.js';
-import { StoreBroken, StoreBusy, StoreTakenOver } from './write-failure.js';
+import { StoreBroken, StoreBusy, StoreTakenOver, isFatal } from './write-failure.js';
 import type { CopyAnswer, CopyRequest, WriterAnswer, WriterRequest, WriterThreadData } from './writer-messages.js';
 
 /** The writer thread: the one connection of the process that writes, and one request after the other. */
@@ -20,12 +20,14 @@ if (port === null) throw new Error('the writer runs in a thread of its own');
 try {
   serve(workerData as WriterThreadData);
 } catch (error) {
-  const code = error instanceof CountersignError ? error.code : null;
+  const lostDisk = isFatal(error) ? 'store_unavailable' : null;
+  const code = error instanceof CountersignError ? error.code : lostDisk;
   answer({ kind: 'unusable', code, message: messageOf(error) });
 }
 
 function serve(data: WriterThreadData): void {
   const database = openForWriting(data.databasePath);
+  moveLog(database);
   const random = new SystemRandom();
   const tree = new TreeKeeper(database, data.knownHeads);
   const writer = new UnitWriter(database, {
@@ -43,6 +45,14 @@ function serve(data: WriterThreadData): void {
   answer({ kind: 'ready', head: writer.head, leavesAtKnown });
 }
 
+/**
+ * A process before this one may have failed to sync its log, and what the system still holds of that is not on the disk however often
+ * it is synced. Written again into the file and synced there, what is read from now on is on the disk.
+ */
+function moveLog(database: Database): void {
+  database.pragma('wal_checkpoint(TRUNCATE)');
+}
+
 interface Parts {
   readonly writer: UnitWriter;
   readonly tree: TreeKeeper;
@@ -55,6 +65,8 @@ function handle(request: WriterRequest, { writer, tree, database }: Parts): Writ
       return apply(request, writer, tree);
     case 'head':
       return { kind: 'head', head: tree.head(request.budgetMs) };
+    case 'recover':
+      return recover(writer);
     case 'checkpoint':
       return checkpoint(database);
     case 'own':
@@ -79,17 +91,29 @@ function apply(
   } catch (error) {
     tree.lost();
     if (error instanceof StoreBusy) return { kind: 'busy' };
-    if (error instanceof StoreTakenOver) return { kind: 'taken_over' };
-    if (error instanceof StoreBroken) return { kind: 'broken', message: error.message };
-    throw error;
+    return broken(error);
   }
+}
+
+function recover(writer: UnitWriter): WriterAnswer {
+  try {
+    return { kind: 'recovered', head: writer.recover() };
+  } catch (error) {
+    return broken(error);
+  }
+}
+
+function broken(error: unknown): WriterAnswer {
+  if (error instanceof StoreTakenOver) return { kind: 'taken_over' };
+  if (!(error instanceof StoreBroken)) throw error;
+  return { kind: 'broken', message: error.message, mayRecover: error.mayRecover };
 }
 
 function checkpoint(database: Database): WriterAnswer {
   try {
     return { kind: 'checkpointed', progress: checkpointPassively(database) };
   } catch (error) {
-    return { kind: 'broken', message: `the store has failed to move its log: ${messageOf(error)}` };
+    return { kind: 'broken', message: `the store has failed to move its log: ${messageOf(error)}`, mayRecover: false };
   }
 }
 
