@@ -5,10 +5,11 @@ import { domainEventOf } from '../../src/domain/events/domain-event.js';
 import { CATALOGUE } from '../../src/domain/events/catalogue.js';
 import { isEnded } from '../../src/domain/run/run.state.js';
 import { isTerminal, type ToolCallStatus } from '../../src/domain/tool-call/tool-call.state.js';
+import { EMPTY_TREE, withLeaves } from '../../src/ledger/core/compact-tree.js';
 import type { BackupManifest } from '../../src/storage/backup-manifest.js';
 import { Custody } from '../../src/storage/custody.js';
 import type { Comparison } from '../../src/storage/hold.js';
-import type { StoreHead } from '../../src/storage/store-head.js';
+import { headOf, type StoreHead } from '../../src/storage/store-head.js';
 import { Feed } from '../../src/storage/feed.js';
 import type { SinkReader, StoreReader } from '../../src/storage/readers/store-reader.js';
 import { TABLE_KEYS } from '../../src/storage/rows/table-rules.js';
@@ -30,7 +31,8 @@ export class MemoryCustody extends Custody {
   }
 
   override async head(): Promise<StoreHead> {
-    return { size: this.size(), root: 'root', leaf: 'leaf', nodes: [] };
+    const leaves = Array.from({ length: this.size() }, () => new Uint8Array(32));
+    return headOf(withLeaves(EMPTY_TREE, leaves), leaves.length === 0 ? null : '00'.repeat(32));
   }
 
   override async keep(): Promise<void> {
