@@ -137,6 +137,7 @@ const commands: readonly ControlBody[] = [
   { type: 'unpause', target: 'tenant' },
   { type: 'reload', target: 'policies' },
   { type: 'resume_authorized' },
+  { type: 'accept_restore', target: 'store', reason: 'The disk is lost; the books of the provider were compared.' },
 ];
 
 const accepted: AcceptedCommand = {
