@@ -4,8 +4,9 @@ import { runCommandLine } from './command-line.js';
 import { EXIT, type Given, type Subcommand } from './command.js';
 import { SUBCOMMANDS } from './subcommands.js';
 
-function subcommand(run: (given: Given) => number): Subcommand {
+function subcommand(run: (given: Given) => number, operand?: Subcommand['operand']): Subcommand {
   return {
+    ...(operand === undefined ? {} : { operand }),
     summary: 'does a thing',
     details: 'And says so.',
     options: {
@@ -19,6 +20,7 @@ function subcommand(run: (given: Given) => number): Subcommand {
 async function outcome(
   args: readonly string[],
   run: (given: Given) => number = () => EXIT.done,
+  operand?: Subcommand['operand'],
 ): Promise<{ code: number; out: string; err: string }> {
   const [out, err]: [string[], string[]] = [[], []];
   const terminal = {
@@ -26,7 +28,7 @@ async function outcome(
     out: (text: string) => void out.push(text),
     err: (text: string) => void err.push(text),
   };
-  const code = await runCommandLine(args, { thing: () => Promise.resolve(subcommand(run)) }, terminal);
+  const code = await runCommandLine(args, { thing: () => Promise.resolve(subcommand(run, operand)) }, terminal);
   return { code, out: out.join(''), err: err.join('') };
 }
 
@@ -55,6 +57,23 @@ describe('a command line', () => {
     const { code, out, err } = await outcome(args, () => (runs += 1));
     expect({ code, out, runs }).toEqual({ code: 2, out: '', runs: 0 });
     expect(err).toContain(`invalid_usage: ${problem}`);
+  });
+
+  it.each<[string, string[], number, string]>([
+    ['with its word', ['thing', 'here', '--loud'], 0, ''],
+    ['without its word', ['thing', '--loud'], 2, 'exactly one DIR is needed'],
+    ['with an empty word', ['thing', ''], 2, 'exactly one DIR is needed'],
+    ['with two words', ['thing', 'here', 'there'], 2, 'exactly one DIR is needed'],
+  ])('of a subcommand that needs a word beside its options, %s', async (_, args, expected, problem) => {
+    const seen: string[] = [];
+    const { code, err } = await outcome(args, (given) => EXIT.done * seen.push(given.operand()), { value: 'DIR' });
+    expect({ code, seen }).toEqual({ code: expected, seen: expected === 0 ? ['here'] : [] });
+    expect(err).toContain(problem);
+  });
+
+  it('shows the word of a subcommand in its help', async () => {
+    const { out } = await outcome(['help', 'thing'], undefined, { value: 'DIR' });
+    expect(out).toContain('usage: countersign thing DIR [OPTIONS]');
   });
 
   it('that is empty shows the commands and counts as wrong', async () => {
