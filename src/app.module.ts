@@ -71,14 +71,7 @@ import { CallLog } from './proxy/observe/call-log.js';
 import { CallMetrics } from './proxy/observe/call-metrics.js';
 import { RECONCILE } from './proxy/reconcile/reconcile.providers.js';
 import { STOPPING } from './proxy/stop/stop.providers.js';
-import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
-import { IdleRuns } from './proxy/sweep/idle-runs.js';
-import { LeftBehind } from './proxy/sweep/left-behind.js';
-import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
-import { Ownership } from './proxy/sweep/ownership.js';
-import { UnmatchedEvidence } from './proxy/sweep/unmatched-evidence.js';
-import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
-import { Patience } from './proxy/sweep/patience.js';
+import { SWEEP } from './proxy/sweep/sweep.providers.js';
 import { ResumeRules } from './proxy/sweep/resume-rules.js';
 import { CallWatch } from './runtime/call-watch.js';
 import { EventAccess } from './runtime/events/event-access.js';
@@ -147,14 +140,7 @@ const PROXY = [
   Dispatcher,
   Executor,
   ...RECONCILE,
-  IdleRuns,
-  AuthorizedCalls,
-  OrphanedAttempts,
-  OutcomeDeadlines,
-  Ownership,
-  UnmatchedEvidence,
-  LeftBehind,
-  Patience,
+  ...SWEEP,
 ];
 const RUNTIME = [
   ApprovalViews,
