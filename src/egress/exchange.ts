@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { reached } from '../system/crash-points.js';
 import { after, type Timer } from '../system/timers.js';
 import { BoundedBody } from './bounded-body.js';
 import type { Connection } from './connection.js';
@@ -83,6 +84,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       controller.abort(new EgressFailure('aborted'));
       return;
     }
+    reached('egress.before-write', this.options.request);
     this.isWritten = true;
     // Runs after the step that writes, before anything that could be an answer.
     queueMicrotask(() => this.noteWritten());
@@ -120,6 +122,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   private noteWritten(): void {
     if (this.connection?.isFlushed === true) this.isHeadFlushed = true;
+    reached('egress.written', this.options.request);
     try {
       this.options.request.onHandedToTransport?.();
     } catch {

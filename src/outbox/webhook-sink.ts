@@ -3,6 +3,7 @@ import type { HttpClient } from '../egress/http-client.js';
 import type { NoResponseResult, OutboundResult } from '../egress/outbound-request.js';
 import type { WebhookSigner } from '../secrets/webhook-signer.js';
 import type { Clock } from '../system/clock.js';
+import { reached } from '../system/crash-points.js';
 import { sendInChains } from './partition-chains.js';
 import { retryAfterMs } from './retry-after.js';
 import type { Delivered, Delivery, Failure, Outcome, Sink } from './sink.js';
@@ -55,7 +56,9 @@ export class WebhookSink implements Sink {
       deadlineMonotonicMs: deadline,
       responseBytesMax: ANSWER_BYTES_MAX,
     });
-    return outcomeOf(result, this.clock.now());
+    const outcome = outcomeOf(result, this.clock.now());
+    if (outcome.kind === 'delivered') reached('outbox.webhook-taken', eventId);
+    return outcome;
   }
 }
 

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { MigrationInterface } from 'typeorm';
+import { reached } from '../system/crash-points.js';
 
 /** In order; the file of number n brings the schema to version n. Built and source programs load the same files. */
 const MIGRATION_FILES = [
@@ -37,6 +38,7 @@ export async function migrateSqlite(path: string, prepare: (database: Database.D
     database: path,
     fileMustExist: true,
     prepareDatabase: (database: Database.Database) => prepare(database),
+    verbose: (statement: unknown) => reached('storage.migration-statement', statement),
     migrations: await loadMigrations(),
     migrationsTableName: 'schema_migrations',
     migrationsTransactionMode: 'each',

@@ -7,6 +7,7 @@ import { RecordTampered, type Papers } from '../../policy/case-file.js';
 import { Judge } from '../../policy/judge.js';
 import { loadCall, type LoadedCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { reached } from '../../system/crash-points.js';
 import { HttpConnector } from '../connectors/http.connector.js';
 import { settlementOf } from '../core/settlement.js';
 import { CallRecorder } from './call-recorder.js';
@@ -59,6 +60,7 @@ export class Attempt {
       deadline: clock.monotonic() + leftMs,
       onSent: () => sent.mark(this.connector.recordSentAfterMs),
     });
+    reached('proxy.answer-unrecorded', carried.observation);
     const endedAt = this.desk.now();
     const current = await sent.stop();
     const sentAt = carried.observation.class === 'not_sent' ? null : sent.at;

@@ -4,6 +4,7 @@ import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { callFromRow, type LoadedCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { reached } from '../../system/crash-points.js';
 import { Logger, errorName } from '../../system/logger.js';
 import { readWithoutAnswer } from '../core/settlement.js';
 import { CallRecorder } from '../executor/call-recorder.js';
@@ -55,6 +56,7 @@ export class OrphanedAttempts {
           ? readWithoutAnswer(cause, { sentAt: null, endedAt, evidence: {} })
           : { kind: 'mark_unknown', unknown: { cause, lastError: cause } };
       await this.recorder.record(call, command, { producer: 'recovery', synthetic: true });
+      reached('proxy.sweep-settled', row);
       return true;
     } catch (error) {
       if (error instanceof GuardFailed) return true; // somebody else moved it, which is all this wants

@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSyn
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
+import { reached } from '../../system/crash-points.js';
 import type { KeyRing } from '../key-ring.js';
 import { SCHEMA_VERSION, migrateSqlite } from '../migrations.js';
 import { newPrivateFile, privateFile, syncDirectory } from '../private-files.js';
@@ -123,6 +124,7 @@ export async function createDatabase(path: string, keyRing: KeyRing): Promise<vo
   database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)').run(KEY_CHECK, keyCheckValue(keyRing));
   database.close();
   syncFile(draft);
+  reached('storage.database-unnamed', path);
   renameSync(draft, path);
   syncDirectory(dirname(path));
 }

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { reached } from '../../system/crash-points.js';
 import type { RandomSource } from '../../system/random-source.js';
 import { SQLITE_DIALECT } from '../dialect.js';
 import type { KeyRing } from '../key-ring.js';
@@ -95,7 +96,9 @@ export class UnitWriter {
       this.assertOwned();
       this.events.readHead();
       const results = units.map((unit) => this.applyUnit(unit));
+      reached('storage.before-commit', units);
       this.control.commit.run();
+      reached('storage.after-commit', units);
       return results;
     } catch (error) {
       throw this.breakDown(error);
@@ -161,6 +164,7 @@ export class UnitWriter {
     try {
       const committed = this.write(unit, firstPosition);
       this.control.release.run();
+      reached('storage.unit-written', unit);
       return { outcome: 'committed', committed };
     } catch (error) {
       if (isFatal(error) || !this.database.inTransaction) throw error;

@@ -1,9 +1,10 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { PEOPLE, signingKeys, startProvider, startProxy } from '../../../examples/refunds/stack.mjs';
+import type { CrashPoint } from '../../../src/system/crash-points.js';
 
 type Person = (typeof PEOPLE)['harness'];
 type Running = Awaited<ReturnType<typeof startProxy>>;
@@ -34,6 +35,20 @@ export const TERMINAL: readonly string[] = ['completed', 'failed', 'manual_hando
 /** The amount above which the example's policy asks a support lead. */
 export const NEEDS_LEAD = 7_500;
 
+const CRASH_PLAN = 'crash-plan.json';
+
+/** As part of `env`: the proxy can be told to die at a crash point. */
+export const CAN_CRASH = { NODE_OPTIONS: `--import ${new URL('crash-when-told.mjs', import.meta.url).href}` };
+
+/** Where to die: `crash-when-told.mjs` says what the fields mean. */
+export interface CrashPlan {
+  readonly point: CrashPoint;
+  readonly count?: number;
+  readonly tenant?: string;
+  readonly event?: string;
+  readonly method?: string;
+}
+
 const API_KEY = 'fault-provider-key-77aa';
 
 /** Sweeps often, and never holds a capability: here it is the faults that are wanted, one after the other. */
@@ -48,6 +63,7 @@ const SETTINGS = {
 export class FaultStack {
   proxy: Running | null = null;
   private readonly tokens = new Map<string, string>();
+  private plans = 0;
   private readonly started: Running[] = [];
 
   private constructor(
@@ -63,6 +79,7 @@ export class FaultStack {
     options: { env?: Record<string, string>; dataDir?: string; timeout?: string } = {},
   ): Promise<FaultStack> {
     const dir = mkdtempSync(join(tmpdir(), 'countersign-fault-'));
+    writeFileSync(join(dir, CRASH_PLAN), '');
     writeCapabilities(join(dir, 'capabilities'), options.timeout ?? '2s');
     const keys = await signingKeys(join(dir, 'keys'));
     const provider = await startProvider({ db: join(dir, 'provider.sqlite'), apiKey: API_KEY });
@@ -97,6 +114,7 @@ export class FaultStack {
         COUNTERSIGN_UPSTREAMS: JSON.stringify({ payments: this.provider.url }),
         COUNTERSIGN_CAPABILITIES__DIR: join(this.dir, 'capabilities'),
         COUNTERSIGN_HTTP__PORT: '0',
+        CRASH_PLAN_FILE: join(this.dir, CRASH_PLAN),
         ...this.env,
         ...env,
       },
@@ -118,6 +136,23 @@ export class FaultStack {
   /** `kill -9`: nothing of the process runs after this. */
   async kill(): Promise<void> {
     await this.running.kill('SIGKILL');
+    this.proxy = null;
+  }
+
+  /** From now on the proxy dies there, if it was started with `CAN_CRASH`; null: nowhere. */
+  crashAt(plan: CrashPlan | null): void {
+    this.plans += 1;
+    const file = join(this.dir, CRASH_PLAN);
+    writeFileSync(`${file}.new`, plan === null ? '' : JSON.stringify({ ...plan, id: this.plans }));
+    renameSync(`${file}.new`, file);
+  }
+
+  /** Waits until the proxy has died by itself, of SIGKILL. @throws Error when it lives on or ended otherwise. */
+  async crashed(withinMs = 10_000): Promise<void> {
+    const { exited } = this.running;
+    const ended = await Promise.race([exited.then((code) => `ended with ${code}`), pause(withinMs, 'lives')]);
+    this.crashAt(null);
+    if (ended !== 'ended with null') throw new Error(`the proxy ${ended}: the crash point was not reached`);
     this.proxy = null;
   }
 
