@@ -11,7 +11,8 @@ export const CRASH_POINTS = {
   'proxy.answer-unrecorded': 'An attempt has ended, with or without an answer. What became of it is not written down.',
   'proxy.sweep-settled': 'A sweep has settled one of the attempts that a dead process left. Others wait.',
   'outbox.webhook-taken': 'A receiver has answered a delivery with 2xx. The cursor has not moved.',
-  'storage.migration-statement': 'The next statement of a migration is about to run, in the transaction of the migration.',
+  'storage.migration-statement':
+    'The next statement of a migration is about to run, in the transaction of the migration.',
   'storage.database-unnamed': 'A new database is whole and on disk, and still has the name of a draft.',
 } as const;
 

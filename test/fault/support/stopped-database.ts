@@ -33,6 +33,40 @@ export function eventCounts(dataDir: string, eventType: string): ReadonlyMap<str
   return new Map(rows.map(({ id, n }) => [id, n]));
 }
 
+/** Ids of all events whose type begins with one of the words. */
+export function eventIds(dataDir: string, beginnings: readonly string[]): readonly string[] {
+  const rows = withDatabase(
+    dataDir,
+    (database) =>
+      database.prepare('SELECT event_id AS id, event_type AS type FROM events').all() as { id: string; type: string }[],
+  );
+  return rows.filter(({ type }) => beginnings.some((word) => type.startsWith(word))).map(({ id }) => id);
+}
+
+const ENDINGS = `('tool.call.completed', 'tool.call.failed', 'tool.call.not_executed', 'tool.call.denied')`;
+
+/** What no call that is never retried can have in its history; each names the calls it finds. */
+const UNTRUE: Readonly<Record<string, string>> = {
+  'sent more than once': `SELECT stream_id FROM events WHERE event_type = 'tool.call.dispatching' GROUP BY stream_id
+    HAVING COUNT(*) > 1`,
+  'said more than once to be unknown': `SELECT stream_id FROM events WHERE event_type = 'tool.call.result_unknown'
+    GROUP BY stream_id HAVING COUNT(*) > 1`,
+  'ended more than once': `SELECT stream_id FROM events WHERE event_type IN ${ENDINGS} GROUP BY stream_id
+    HAVING COUNT(*) > 1`,
+  'has another state than its last transition says': `SELECT tool_call_id FROM tool_calls
+    WHERE status IN ('completed', 'failed', 'not_executed', 'denied') AND NOT EXISTS (SELECT 1 FROM events
+      WHERE stream_id = tool_call_id AND event_type = 'tool.call.' || status)`,
+};
+
+/** Calls whose events tell a transition twice, or not at all. */
+export function untrueHistories(dataDir: string): readonly string[] {
+  return withDatabase(dataDir, (database) =>
+    Object.entries(UNTRUE).flatMap(([what, sql]) =>
+      (database.prepare(sql).pluck().all() as string[]).map((id) => `${id}: ${what}`),
+    ),
+  );
+}
+
 /** What only half of a unit leaves behind; each names the ids it finds. */
 const TRACES: Readonly<Record<string, string>> = {
   'versions of the stream have a gap':
