@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../support/until.js';
 import { CALLS, CrashLane, type CrashRound, type RoundOutcome } from './support/crash-lane.js';
 import { contradictions } from './support/oracle.js';
-import { callRecords, eventCounts, eventIds, halfWritten, untrueHistories } from './support/stopped-database.js';
+import { callRecords, eventCounts, eventIds, halfWritten, untrue } from './support/stopped-database.js';
 
 /** The deadline of an attempt, quiesce, visibility delay of the provider, a few looks, and a slow machine. */
 const SETTLES_WITHIN_MS = 30_000;
@@ -92,7 +92,7 @@ describe('a process that is killed', () => {
     const calls = callRecords(stack.dataDir);
     expect(contradictions(calls, stats)).toEqual([]);
     expect(halfWritten(stack.dataDir)).toEqual([]);
-    expect(untrueHistories(stack.dataDir)).toEqual([]);
+    expect(untrue(stack.dataDir)).toEqual([]);
     expect(ids.filter((id) => !calls.some(({ toolCallId }) => toolCallId === id))).toEqual([]);
     expect(calls.filter(({ status }) => !['completed', 'failed'].includes(status))).toEqual([]);
     expect([...eventCounts(stack.dataDir, 'approval.consumed').values()].filter((count) => count !== 1)).toEqual([]);

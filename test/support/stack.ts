@@ -6,6 +6,7 @@ import { PEOPLE, signingKeys, startProvider, startProxy } from '../../examples/r
 import type { Files } from './demo-capabilities.js';
 import { FakeTool } from './fake-tool.js';
 import { Client } from './http-client.js';
+import { QUICK_WASM } from './quick-wasm.js';
 import { RefundProvider } from './refund-provider.js';
 
 type Person = (typeof PEOPLE)['harness'];
@@ -67,7 +68,7 @@ export class Stack {
       const tool = await FakeTool.start();
       started.unshift(() => tool.stop());
       const env = environment(dir, keys.jwksFile, { payments: running.url, tool: tool.url }, apiKey, options);
-      const proxy = await startProxy({ env });
+      const proxy = await startProxy({ env, nodeArgs: QUICK_WASM });
       const stack = new Stack(dir, keys, env, new RefundProvider(running, apiKey), tool, proxy);
       await stack.warmUp();
       return stack;
@@ -137,7 +138,7 @@ export class Stack {
   async restart(signal: NodeJS.Signals): Promise<void> {
     await this.proxy.kill(signal);
     this.outputs.push(this.proxy.output());
-    this.proxy = await startProxy({ env: this.env });
+    this.proxy = await startProxy({ env: this.env, nodeArgs: QUICK_WASM });
     await this.warmUp();
   }
 

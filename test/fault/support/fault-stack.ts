@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { PEOPLE, signingKeys, startProvider, startProxy } from '../../../examples/refunds/stack.mjs';
 import type { CrashPoint } from '../../../src/system/crash-points.js';
+import { QUICK_WASM } from '../../support/quick-wasm.js';
 
 type Person = (typeof PEOPLE)['harness'];
 type Running = Awaited<ReturnType<typeof startProxy>>;
@@ -105,6 +106,7 @@ export class FaultStack {
   ): Promise<Running> {
     const running = await startProxy({
       args,
+      nodeArgs: QUICK_WASM,
       ...(pidFile === null ? {} : { command: ['/bin/sh', '-c', `echo $$ > '${pidFile}'; exec "$@"`, 'sh'] }),
       env: {
         PAYMENTS_KEY: API_KEY,

@@ -1,0 +1,158 @@
+/** The callers of a chaos run: many at a time, each asks again under its key until it has an answer. */
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Above it, people are asked. */
+const FREE_UP_TO = 5_000;
+const ASK_AGAIN_MS = 20;
+const WAIT_SECONDS = 2;
+
+/**
+ * @typedef {object} Call
+ * @property {string} key
+ * @property {{ orderId: string, amountMinor: number }} args
+ * @property {string | null} toolCallId null: nobody has acknowledged it yet
+ */
+
+/** @typedef {{ toolCallId: string, status: string, approval: { approvalId: string } | null }} Acknowledgement */
+
+export class Clients {
+  /** Every call that was ever asked for. @type {Call[]} */
+  calls = [];
+  /** Asked for, and not yet acknowledged or not yet decided. @type {Set<Call>} */
+  onTheWire = new Set();
+  /** What was promised and not kept. @type {string[]} */
+  broken = [];
+  #target;
+  #random;
+  #isEnding = false;
+  /** @type {string | null} */
+  #url = null;
+  /** @type {(() => void)[]} */
+  #waiting = [];
+
+  /** @param {import('./proxy-target.mjs').Target} target @param {import('./random.mjs').Random} random */
+  constructor(target, random) {
+    this.#target = target;
+    this.#random = random;
+  }
+
+  /** @param {string} url */
+  isUp(url) {
+    this.#url = url;
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  isDown() {
+    this.#url = null;
+  }
+
+  /** Answers when all of them have ended, some time after `end`. @param {number} count */
+  run(count) {
+    return Promise.all(Array.from({ length: count }, () => this.#callOnAndOn()));
+  }
+
+  /** Nothing new is asked for. */
+  end() {
+    this.#isEnding = true;
+  }
+
+  async #callOnAndOn() {
+    while (!this.#isEnding) {
+      if (this.#random.fraction() < 0.1 && this.calls.length > 0) await this.#attach(this.#random.oneOf(this.calls));
+      else await this.#carry(this.#newCall());
+    }
+  }
+
+  #newCall() {
+    const number = this.calls.length;
+    const needsPeople = this.#random.fraction() < 0.15;
+    const amountMinor = needsPeople ? FREE_UP_TO + 1 + number : 1 + (number % FREE_UP_TO);
+    /** @type {Call} */
+    const call = {
+      key: `chaos-${number}`,
+      args: { orderId: `order-${number}`, amountMinor: Math.min(amountMinor, 90_000) },
+      toolCallId: null,
+    };
+    this.calls.push(call);
+    return call;
+  }
+
+  /** Until the call is acknowledged and, where people are asked, decided. @param {Call} call */
+  async #carry(call) {
+    this.onTheWire.add(call);
+    const { approval } = await this.#untilAnswered(call, WAIT_SECONDS);
+    if (approval !== null) await this.#allow(approval.approvalId);
+    this.onTheWire.delete(call);
+  }
+
+  /** What was acknowledged once is asked for again. @param {Call} call */
+  async #attach(call) {
+    if (call.toolCallId !== null) await this.#untilAnswered(call, 0);
+  }
+
+  /** @param {Call} call @param {number} waitSeconds for a result, the first time @returns {Promise<Acknowledgement>} */
+  async #untilAnswered(call, waitSeconds) {
+    for (let wait = waitSeconds; ; wait = 0) {
+      const answer = await this.#ask('harness', 'POST', '/v1/tool-calls', this.#proposal(call), {
+        'idempotency-key': call.key,
+        prefer: `wait=${wait}`,
+      });
+      if (answer !== null) {
+        const acknowledged = /** @type {Acknowledgement} */ (answer);
+        if (call.toolCallId !== null && call.toolCallId !== acknowledged.toolCallId) {
+          this.broken.push(`${call.key} was ${call.toolCallId} and is ${acknowledged.toolCallId}`);
+        }
+        call.toolCallId = acknowledged.toolCallId;
+        return acknowledged;
+      }
+      await pause(ASK_AGAIN_MS);
+    }
+  }
+
+  /** @param {Call} call */
+  #proposal({ args }) {
+    return { capability: 'pay.create', arguments: args };
+  }
+
+  /** @param {string} approvalId */
+  async #allow(approvalId) {
+    for (;;) {
+      const shown = await this.#ask('lead', 'GET', `/v1/approvals/${approvalId}`);
+      const { status, digest } = /** @type {{ status?: string, digest?: string }} */ (shown ?? {});
+      if (status !== undefined && status !== 'pending') return;
+      if (digest === undefined) await pause(ASK_AGAIN_MS);
+      else await this.#ask('lead', 'POST', `/v1/approvals/${approvalId}/decision`, { decision: 'allow', digest });
+    }
+  }
+
+  /**
+   * Null: nobody knows whether it was taken, or it was not taken now.
+   * @param {'harness' | 'lead'} who @param {string} method @param {string} path @param {object | null} [body]
+   * @param {Record<string, string>} [more] @returns {Promise<unknown>}
+   */
+  async #ask(who, method, path, body = null, more = {}) {
+    const url = await this.#untilUp();
+    const headers = {
+      authorization: `Bearer ${this.#target.tokens[who]}`,
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+      ...more,
+    };
+    try {
+      const sent = body === null ? {} : { body: JSON.stringify(body) };
+      const response = await fetch(`${url}${path}`, { method, headers, ...sent });
+      /** @type {unknown} */
+      const answer = await response.json();
+      if (response.ok) return answer;
+      if (![409, 429, 503].includes(response.status)) this.broken.push(`${method} ${path}: ${JSON.stringify(answer)}`);
+      return null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** @returns {Promise<string>} */
+  async #untilUp() {
+    while (this.#url === null) await new Promise((resolve) => this.#waiting.push(() => resolve(null)));
+    return this.#url;
+  }
+}
