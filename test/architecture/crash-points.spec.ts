@@ -18,7 +18,9 @@ describe('crash points', () => {
   });
 
   it('are each reached in one place of the product, under a name that is on the list', () => {
-    const names = sources.flatMap(({ text }) => [...text.matchAll(/\breached\('([^']+)'/g)].map(([, name = '']) => name));
+    const names = sources.flatMap(({ text }) =>
+      [...text.matchAll(/\breached\('([^']+)'/g)].map(([, name = '']) => name),
+    );
     expect(names.toSorted()).toEqual(Object.keys(CRASH_POINTS).toSorted());
   });
 });

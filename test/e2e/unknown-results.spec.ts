@@ -19,6 +19,8 @@ beforeAll(async () => {
       ...probeableManifest('demo.book', { amount: { type: 'integer' } }),
     },
     policies: { ...permit('refund.quick'), ...permit('demo.book') },
+    // So many failures at a time would hold the capability.
+    env: { COUNTERSIGN_EXECUTION__BREAKER_FAILURES_MAX: '1000' },
   });
   harness = await stack.as(CAST.harness);
   operator = await stack.as(CAST.operator);
@@ -31,18 +33,26 @@ interface Case {
   readonly unknown: ToolCallRepresentation;
 }
 
+/** The look-up answers late, so that the time of not knowing can be seen. */
+const SLOW_LOOKUP = { probeDelayMs: 700 };
+
 /** Proposes with a fault for its order, and gives the call as it is while nobody knows. */
 async function becomeUnknown(faults: object): Promise<Case> {
+  await stack.provider.inject({ ...SLOW_LOOKUP, times: 1 });
+  return sendWith(faults);
+}
+
+async function sendWith(faults: object): Promise<Case> {
   const orderId = await stack.provider.order();
   await stack.provider.inject({ ...faults, orderId, times: 1 });
-  // The look-up answers late, so that the time of not knowing can be seen.
-  await stack.provider.inject({ probeDelayMs: 700, times: 1 });
   const sent = await harness.propose('refund.quick', { orderId, amountMinor: 500 }, { wait: 0 });
   return { orderId, unknown: await harness.callWhen(sent.body.toolCallId, UNKNOWN) };
 }
 
+const retry = ({ toolCallId }: ToolCallRepresentation) => operator.control({ type: 'retry', target: { toolCallId } });
+
 describe('a result that nobody knows', () => {
-  it.each([
+  const AFTER_THE_EFFECT: readonly [string, object][] = [
     ['the connection is reset after the effect', { resetAfterEffect: true }],
     ['the tool answers 500 after the effect', { statusAfterEffect: 500 }],
     ['the tool answers 503 after the effect', { statusAfterEffect: 503 }],
@@ -56,41 +66,62 @@ describe('a result that nobody knows', () => {
     ['no answer comes in time', { delayAfterMs: 1_200 }],
     ['no answer comes at all', { hangForever: 'afterEffect' }],
     ['the answer trickles past the deadline', { slowBodyMs: 2_000 }],
-  ])('because %s is said to be unknown, is settled by looking it up, and ran once', async (_, faults) => {
-    const { orderId, unknown } = await becomeUnknown(faults);
-    expect(unknown).toMatchObject({
-      waitingFor: 'reconciliation',
-      result: null,
-      mayHaveHappened: true,
-      retryAllowed: false,
-      error: { effect: 'unknown' },
-    });
-    expect(unknown.retryReasons).toContain('retry_forbidden_result_unknown');
-    expect(unknown.guidance).toMatch(/not known whether it ran; do not call again/);
-    const settled = await harness.callWhen(unknown.toolCallId, ['completed', 'failed', 'manual_handoff']);
-    expect(settled).toMatchObject({
-      status: 'completed',
-      attempt: 1,
-      result: { orderId, amountMinor: 500, status: 'succeeded' },
-    });
-    expect(await stack.provider.executionsOf(orderId)).toBe(1);
-    expect(await stack.provider.requestsOf(orderId)).toHaveLength(1);
-    expect((await stack.provider.stats()).redirectsFollowed).toBe(0);
-  });
-
-  it.each([
+  ];
+  const BEFORE_THE_EFFECT: readonly [string, object][] = [
     ['the connection is reset before the effect', { resetBeforeEffect: true }],
     ['the tool answers 503 before the effect', { statusBeforeEffect: 503 }],
     ['the answer redirects before the effect', { redirect: 'beforeEffect' }],
     ['no answer comes and nothing was done', { hangForever: 'beforeEffect' }],
-  ])(
+  ];
+  /** One call for each way not to know, all at the same time, and what a retry of it was answered meanwhile. */
+  const cases = new Map<string, Case & { readonly refusal: Awaited<ReturnType<typeof retry>> }>();
+
+  beforeAll(async () => {
+    await stack.provider.inject(SLOW_LOOKUP);
+    await Promise.all(
+      [...AFTER_THE_EFFECT, ...BEFORE_THE_EFFECT].map(async ([why, faults]) => {
+        const sent = await sendWith(faults);
+        cases.set(why, { ...sent, refusal: await retry(sent.unknown) });
+      }),
+    );
+  });
+
+  function caseOf(why: string) {
+    const found = cases.get(why);
+    if (found === undefined) throw new Error(`nothing was sent for: ${why}`);
+    return found;
+  }
+
+  it.each(AFTER_THE_EFFECT)(
+    'because %s is said to be unknown, is settled by looking it up, and ran once',
+    async (why) => {
+      const { orderId, unknown } = caseOf(why);
+      expect(unknown).toMatchObject({
+        waitingFor: 'reconciliation',
+        result: null,
+        mayHaveHappened: true,
+        retryAllowed: false,
+        error: { effect: 'unknown' },
+      });
+      expect(unknown.retryReasons).toContain('retry_forbidden_result_unknown');
+      expect(unknown.guidance).toMatch(/not known whether it ran; do not call again/);
+      const settled = await harness.callWhen(unknown.toolCallId, ['completed', 'failed', 'manual_handoff']);
+      expect(settled).toMatchObject({
+        status: 'completed',
+        attempt: 1,
+        result: { orderId, amountMinor: 500, status: 'succeeded' },
+      });
+      expect(await stack.provider.executionsOf(orderId)).toBe(1);
+      expect(await stack.provider.requestsOf(orderId)).toHaveLength(1);
+      expect((await stack.provider.stats()).redirectsFollowed).toBe(0);
+    },
+  );
+
+  it.each(BEFORE_THE_EFFECT)(
     'because %s ends as failed without effect once absence is proven, and only then may be retried',
-    async (_, faults) => {
-      const { orderId, unknown } = await becomeUnknown(faults);
-      expectProblem(
-        await operator.control({ type: 'retry', target: { toolCallId: unknown.toolCallId } }),
-        'retry_forbidden_result_unknown',
-      );
+    async (why) => {
+      const { orderId, unknown, refusal } = caseOf(why);
+      expectProblem(refusal, 'retry_forbidden_result_unknown');
       const settled = await harness.callWhen(unknown.toolCallId, ['completed', 'failed', 'manual_handoff']);
       expect(settled).toMatchObject({
         status: 'failed',
