@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,9 +8,11 @@ import Database from 'better-sqlite3';
 import { SCHEMA_VERSION } from '../../src/storage/migrations.js';
 import { countersign, type Ended } from '../support/command-line.js';
 import { newestMigration, olderDatabase, schemaOf } from './support/older-database.js';
-import { CAN_CRASH } from './support/fault-stack.js';
+import { CAN_CRASH, type CrashPlan } from './support/fault-stack.js';
 
 const SETTINGS = fileURLToPath(new URL('../../examples/refunds/countersign.yaml', import.meta.url));
+
+const OPENER = fileURLToPath(new URL('../contract/storage/children/hold-store.mjs', import.meta.url));
 
 let dir: string;
 let file: string;
@@ -71,5 +74,34 @@ describe('a migration that is killed', () => {
     await olderDatabase(file);
     expect(await migrate(null)).toMatchObject({ code: 0 });
     expect(migrated).toEqual(look(schemaOf));
+  });
+});
+
+/** A process that opens the store, at first or again. With a plan it dies there; otherwise it says whether it has it. */
+async function openStore(plan: CrashPlan | null): Promise<{ code: number | null; said: string }> {
+  writeFileSync(join(dir, 'plan.json'), plan === null ? '' : JSON.stringify(plan));
+  const child = spawn(process.execPath, [OPENER, join(dir, 'data')], {
+    env: { ...CAN_CRASH, CRASH_PLAN_FILE: join(dir, 'plan.json') },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString('utf8');
+    child.kill('SIGKILL');
+  });
+  return { code: await ended, said };
+}
+
+describe('a first start that is killed', () => {
+  it.each<CrashPlan>([
+    { point: 'storage.migration-statement', count: 1 },
+    { point: 'storage.migration-statement', count: 25 },
+    { point: 'storage.database-unnamed' },
+  ])('at $point $count leaves nothing that looks like a database, and the next one makes it', async (plan) => {
+    expect(await openStore(plan)).toEqual({ code: null, said: '' });
+    expect(existsSync(file)).toBe(false);
+    expect((await openStore(null)).said).toContain('"opened":true');
+    expect(look(version)).toBe(SCHEMA_VERSION);
   });
 });

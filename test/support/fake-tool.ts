@@ -47,6 +47,7 @@ export const rejection = (status = 422): FakeAnswer => jsonAnswer({ error: { cod
 export class FakeTool {
   readonly received: Received[] = [];
   private readonly behaviours = new Map<string, Behaviour>();
+  private resetsLeft = 0;
 
   private constructor(
     private readonly server: Server,
@@ -58,6 +59,10 @@ export class FakeTool {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const tool = new FakeTool(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    server.on('connection', (socket) => {
+      tool.resetsLeft -= 1;
+      if (tool.resetsLeft >= 0) socket.resetAndDestroy();
+    });
     server.on('request', (request, response) => {
       tool.serve(request, response).catch(() => response.destroy());
     });
@@ -74,6 +79,11 @@ export class FakeTool {
   /** What the tool answers on a path from now on; without it, `{"ok":true}`. */
   behave(path: string, behaviour: Behaviour): void {
     this.behaviours.set(path, behaviour);
+  }
+
+  /** So many connections from now on are reset before anything is read from them. */
+  resetConnections(count: number): void {
+    this.resetsLeft = count;
   }
 
   /** Executions on a path, in order. */
