@@ -28,7 +28,7 @@ const TOOL = fileURLToPath(new URL('./tool.mjs', import.meta.url));
 const STARTS_WITHIN_MS = 60_000;
 /** Attempt deadline, quiesce, looks, and thousands of calls that wait for theirs. */
 const SETTLES_WITHIN_MS = 120_000;
-const POINT_WITHIN_MS = 1_200;
+const LIVES_MS_MAX = 2_500;
 const PROBLEMS_SHOWN = 20;
 
 /** @typedef {import('./proxy-target.mjs').Target} Target */
@@ -38,7 +38,7 @@ function readOptions() {
     options: {
       minutes: { type: 'string', default: '1' },
       seed: { type: 'string' },
-      callers: { type: 'string', default: '256' },
+      callers: { type: 'string', default: '160' },
       client: { type: 'string', default: 'countersign' },
     },
   });
@@ -63,15 +63,15 @@ async function killOnAndOn(target, clients, random, end) {
   while (performance.now() < end) {
     const program = target.launch();
     const draw = random.fraction();
-    if (draw < 0.25) await pause(random.whole(50, 1_200));
+    if (draw < 0.3) await pause(random.whole(50, 800));
     else await live(program, target, clients, random, draw);
     clients.isDown();
     await program.end('SIGKILL');
     target.crashAt(null);
     kills += 1;
-    for (const { key } of clients.onTheWire) inFlight.add(key);
+    for (const id of target.inFlight()) inFlight.add(id);
     if (kills % 25 === 0)
-      say(`${kills} kills, ${clients.calls.length} calls, ${inFlight.size} of them in flight at one`);
+      say(`${kills} kills, ${clients.calls.length} calls, ${inFlight.size} of them in flight when it died`);
   }
   return { kills, inFlight: inFlight.size };
 }
@@ -82,15 +82,15 @@ async function killOnAndOn(target, clients, random, end) {
  * @param {number} draw
  */
 async function live(program, target, clients, random, draw) {
-  if (draw < 0.35) target.crashAt({ point: POINT_OF_RECOVERY, count: random.whole(1, 20) });
+  if (draw < 0.4) target.crashAt({ point: POINT_OF_RECOVERY, count: random.whole(1, 20) });
   const url = await Promise.race([program.ready.catch(() => null), pause(STARTS_WITHIN_MS, null, { ref: false })]);
   // It may have died in its recovery, as it was told to.
   if (url === null) return;
   clients.isUp(url);
-  const isTold = draw >= 0.35 && draw < 0.7;
-  if (isTold) target.crashAt({ point: random.oneOf(POINTS), count: random.whole(1, 100) });
-  const lifeMs = isTold ? POINT_WITHIN_MS : random.whole(100, 900);
-  await Promise.race([program.exited, pause(lifeMs, null, { ref: false })]);
+  // Counted in calls, so that a slow machine has as many on the wire as a quick one.
+  const lived = clients.taken(random.whole(60, 220));
+  if (draw >= 0.4 && draw < 0.7) target.crashAt({ point: random.oneOf(POINTS), count: random.whole(1, 150) });
+  await Promise.race([program.exited, lived, pause(LIVES_MS_MAX, null, { ref: false })]);
 }
 
 /** @param {Target} target */

@@ -4,7 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Above it, people are asked. */
 const FREE_UP_TO = 5_000;
 const ASK_AGAIN_MS = 20;
-const WAIT_SECONDS = 2;
+const THINK_MS_MAX = 150;
+/** Calls so recent are the ones that are asked for again. */
+const RECENT = 1_000;
 
 /**
  * @typedef {object} Call
@@ -18,13 +20,12 @@ const WAIT_SECONDS = 2;
 export class Clients {
   /** Every call that was ever asked for. @type {Call[]} */
   calls = [];
-  /** Asked for, and not yet acknowledged or not yet decided. @type {Set<Call>} */
-  onTheWire = new Set();
   /** What was promised and not kept. @type {string[]} */
   broken = [];
   #target;
   #random;
   #isEnding = false;
+  #takenBefore = { left: 0, tell: () => {} };
   /** @type {string | null} */
   #url = null;
   /** @type {(() => void)[]} */
@@ -51,6 +52,16 @@ export class Clients {
     return Promise.all(Array.from({ length: count }, () => this.#callOnAndOn()));
   }
 
+  /** Answers when so many more calls have been acknowledged. @param {number} count @returns {Promise<void>} */
+  taken(count) {
+    return new Promise((resolve) => (this.#takenBefore = { left: count, tell: resolve }));
+  }
+
+  #noteTaken() {
+    this.#takenBefore.left -= 1;
+    if (this.#takenBefore.left === 0) this.#takenBefore.tell();
+  }
+
   /** Nothing new is asked for. */
   end() {
     this.#isEnding = true;
@@ -58,8 +69,9 @@ export class Clients {
 
   async #callOnAndOn() {
     while (!this.#isEnding) {
-      if (this.#random.fraction() < 0.1 && this.calls.length > 0) await this.#attach(this.#random.oneOf(this.calls));
+      if (this.#random.fraction() < 0.15 && this.calls.length > 0) await this.#attach();
       else await this.#carry(this.#newCall());
+      await pause(this.#random.whole(0, THINK_MS_MAX));
     }
   }
 
@@ -79,29 +91,29 @@ export class Clients {
 
   /** Until the call is acknowledged and, where people are asked, decided. @param {Call} call */
   async #carry(call) {
-    this.onTheWire.add(call);
-    const { approval } = await this.#untilAnswered(call, WAIT_SECONDS);
+    const { approval } = await this.#untilAnswered(call);
     if (approval !== null) await this.#allow(approval.approvalId);
-    this.onTheWire.delete(call);
   }
 
-  /** What was acknowledged once is asked for again. @param {Call} call */
-  async #attach(call) {
-    if (call.toolCallId !== null) await this.#untilAnswered(call, 0);
+  /** What was acknowledged once is asked for again. */
+  async #attach() {
+    const call = this.#random.oneOf(this.calls.slice(-RECENT));
+    if (call.toolCallId !== null) await this.#untilAnswered(call);
   }
 
-  /** @param {Call} call @param {number} waitSeconds for a result, the first time @returns {Promise<Acknowledgement>} */
-  async #untilAnswered(call, waitSeconds) {
-    for (let wait = waitSeconds; ; wait = 0) {
+  /** @param {Call} call @returns {Promise<Acknowledgement>} */
+  async #untilAnswered(call) {
+    for (;;) {
       const answer = await this.#ask('harness', 'POST', '/v1/tool-calls', this.#proposal(call), {
         'idempotency-key': call.key,
-        prefer: `wait=${wait}`,
+        prefer: 'wait=0',
       });
       if (answer !== null) {
         const acknowledged = /** @type {Acknowledgement} */ (answer);
         if (call.toolCallId !== null && call.toolCallId !== acknowledged.toolCallId) {
           this.broken.push(`${call.key} was ${call.toolCallId} and is ${acknowledged.toolCallId}`);
         }
+        if (call.toolCallId === null) this.#noteTaken();
         call.toolCallId = acknowledged.toolCallId;
         return acknowledged;
       }

@@ -19,6 +19,7 @@ export function naiveTarget(toolUrl) {
     tokens: { harness: '', lead: '' },
     crashAt: () => {},
     records: async () => /** @type {import('./proxy-target.mjs').CallRecord[]} */ (await (await fetch(url)).json()),
+    inFlight: () => [],
     brokenRecords: () => [],
   };
 }

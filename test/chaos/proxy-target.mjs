@@ -1,5 +1,5 @@
 /** The product as the target of a chaos run: one data directory, one process at a time. */
-import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
@@ -64,6 +64,8 @@ export async function proxyTarget(dir, toolUrl) {
       renameSync(`${planFile}.new`, planFile);
     },
     records: async () => callRecords(dataDir),
+    /** Of a proxy that is dead: the calls it had taken on and not ended. */
+    inFlight: () => (existsSync(join(dataDir, 'countersign.sqlite')) ? look(dataDir, inFlight) : []),
     brokenRecords: () => look(dataDir, brokenRecords),
   };
 }
@@ -74,6 +76,12 @@ export async function proxyTarget(dir, toolUrl) {
 function callRecords(dataDir) {
   const sql = 'SELECT tool_call_id AS toolCallId, status, downstream_key AS key FROM tool_calls';
   return look(dataDir, (database) => /** @type {CallRecord[]} */ (database.prepare(sql).all()));
+}
+
+/** @param {Database.Database} database @returns {string[]} */
+function inFlight(database) {
+  const sql = `SELECT tool_call_id FROM tool_calls WHERE status IN ('authorized', 'dispatching', 'dispatched', 'accepted')`;
+  return /** @type {string[]} */ (database.prepare(sql).pluck().all());
 }
 
 /** @template T @param {string} dataDir @param {(database: Database.Database) => T} at @returns {T} */

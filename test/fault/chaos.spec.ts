@@ -31,7 +31,7 @@ describe('killing at random moments and points, while a tool fails at random', (
     const seed = randomInt(1, 2 ** 31);
     process.stderr.write(`chaos: seed ${seed}\n`);
     const [product, naive] = await Promise.all([
-      chaos('--minutes', '0.2', '--seed', `${seed}`, '--callers', '64'),
+      chaos('--minutes', '0.2', '--seed', `${seed}`, '--callers', '32'),
       chaos('--minutes', '0.08', '--seed', `${seed}`, '--callers', '16', '--client', 'naive'),
     ]);
     const { kills, inFlight, ...rest } = product.sums;
