@@ -28,7 +28,7 @@ const TOOL = fileURLToPath(new URL('./tool.mjs', import.meta.url));
 const STARTS_WITHIN_MS = 60_000;
 /** Attempt deadline, quiesce, looks, and thousands of calls that wait for theirs. */
 const SETTLES_WITHIN_MS = 120_000;
-const LIVES_MS_MAX = 2_500;
+const LIVES_MS_MAX = 3_000;
 const PROBLEMS_SHOWN = 20;
 
 /** @typedef {import('./proxy-target.mjs').Target} Target */
@@ -88,7 +88,7 @@ async function live(program, target, clients, random, draw) {
   if (url === null) return;
   clients.isUp(url);
   // Counted in calls, so that a slow machine has as many on the wire as a quick one.
-  const lived = clients.taken(random.whole(60, 220));
+  const lived = clients.taken(random.whole(80, 300));
   if (draw >= 0.4 && draw < 0.7) target.crashAt({ point: random.oneOf(POINTS), count: random.whole(1, 150) });
   await Promise.race([program.exited, lived, pause(LIVES_MS_MAX, null, { ref: false })]);
 }
