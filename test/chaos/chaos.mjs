@@ -3,7 +3,7 @@
  * is killed every few seconds: at random moments, at random crash points, and while it recovers from the last time. Every caller asks
  * again under its key. In the end nobody kills any more, what is open may settle, and the record is held against the tool's count.
  *
- *   node test/chaos/chaos.mjs [--minutes N] [--seed S] [--callers N] [--client countersign|naive]
+ *   node test/chaos/chaos.mjs [--minutes N] [--lives N] [--seed S] [--callers N] [--client countersign|naive]
  *
  * The last line is `{"chaos":{"kills","inFlight","duplicates","lost","stuck","seed"}}`; the exit code is 1 when anything was
  * duplicated, lost or stuck. `--client naive` puts a service that simply retries in the place of the proxy: it must fail.
@@ -37,6 +37,7 @@ function readOptions() {
   const { values } = parseArgs({
     options: {
       minutes: { type: 'string', default: '1' },
+      lives: { type: 'string', default: '0' },
       seed: { type: 'string' },
       callers: { type: 'string', default: '160' },
       client: { type: 'string', default: 'countersign' },
@@ -44,27 +45,36 @@ function readOptions() {
   });
   const minutes = Number(values.minutes);
   const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
-  const callers = Number(values.callers);
-  if (!(minutes > 0) || !Number.isInteger(seed) || !(callers >= 1) || !/^(countersign|naive)$/.test(values.client)) {
-    process.stderr.write('chaos.mjs [--minutes N] [--seed S] [--callers N] [--client countersign|naive]\n');
+  const [callers, lives] = [Number(values.callers), Number(values.lives)];
+  if (
+    !(minutes > 0) ||
+    !Number.isInteger(seed) ||
+    !(callers >= 1) ||
+    !(lives >= 0) ||
+    !/^(countersign|naive)$/.test(values.client)
+  ) {
+    process.stderr.write('chaos.mjs [--minutes N] [--lives N] [--seed S] [--callers N] [--client countersign|naive]\n');
     process.exit(2);
   }
-  return { minutes, seed, callers, isNaive: values.client === 'naive' };
+  return { minutes, lives, seed, callers, isNaive: values.client === 'naive' };
 }
 
 /** @param {string} text */
 const say = (text) => void process.stderr.write(`${text}\n`);
 
-/** Kills it until the time is over. @param {Target} target @param {Clients} clients @param {Random} random @param {number} end */
-async function killOnAndOn(target, clients, random, end) {
+/**
+ * Kills it until the time is over and it was up often enough.
+ * @param {Target} target @param {Clients} clients @param {Random} random @param {{ end: number, lives: number }} until
+ */
+async function killOnAndOn(target, clients, random, { end, lives }) {
   /** @type {Set<string>} */
   const inFlight = new Set();
-  let kills = 0;
-  while (performance.now() < end) {
+  let [kills, lived] = [0, 0];
+  while (performance.now() < end || lived < lives) {
     const program = target.launch();
     const draw = random.fraction();
     if (draw < 0.3) await pause(random.whole(50, 800));
-    else await live(program, target, clients, random, draw);
+    else if (await live(program, target, clients, random, draw)) lived += 1;
     clients.isDown();
     await program.end('SIGKILL');
     target.crashAt(null);
@@ -77,7 +87,7 @@ async function killOnAndOn(target, clients, random, end) {
 }
 
 /**
- * Up to the moment of its death, or to its death.
+ * Up to the moment of its death, or to its death. False when it has not come up.
  * @param {import('./programs.mjs').Program} program @param {Target} target @param {Clients} clients @param {Random} random
  * @param {number} draw
  */
@@ -85,12 +95,13 @@ async function live(program, target, clients, random, draw) {
   if (draw < 0.4) target.crashAt({ point: POINT_OF_RECOVERY, count: random.whole(1, 20) });
   const url = await Promise.race([program.ready.catch(() => null), pause(STARTS_WITHIN_MS, null, { ref: false })]);
   // It may have died in its recovery, as it was told to.
-  if (url === null) return;
+  if (url === null) return false;
   clients.isUp(url);
   // Counted in calls, so that a slow machine has as many on the wire as a quick one.
   const lived = clients.taken(random.whole(80, 300));
   if (draw >= 0.4 && draw < 0.7) target.crashAt({ point: random.oneOf(POINTS), count: random.whole(1, 150) });
   await Promise.race([program.exited, lived, pause(LIVES_MS_MAX, null, { ref: false })]);
+  return true;
 }
 
 /** @param {Target} target */
@@ -104,7 +115,7 @@ async function settled(target) {
 }
 
 async function main() {
-  const { minutes, seed, callers, isNaive } = readOptions();
+  const { minutes, lives, seed, callers, isNaive } = readOptions();
   say(`seed ${seed}`);
   const dir = mkdtempSync(join(tmpdir(), 'countersign-chaos-'));
   const tool = launch([TOOL], { TOOL_SEED: String(seed) });
@@ -112,7 +123,8 @@ async function main() {
   const target = isNaive ? naiveTarget(toolUrl) : await proxyTarget(dir, toolUrl);
   const clients = new Clients(target, new Random(seed));
   const work = clients.run(callers);
-  const counted = await killOnAndOn(target, clients, new Random(seed + 1), performance.now() + minutes * 60_000);
+  const until = { end: performance.now() + minutes * 60_000, lives };
+  const counted = await killOnAndOn(target, clients, new Random(seed + 1), until);
 
   const last = target.launch();
   clients.isUp(await last.ready);

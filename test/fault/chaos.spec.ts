@@ -31,14 +31,14 @@ describe('killing at random moments and points, while a tool fails at random', (
     const seed = randomInt(1, 2 ** 31);
     process.stderr.write(`chaos: seed ${seed}\n`);
     const [product, naive] = await Promise.all([
-      chaos('--minutes', '0.2', '--seed', `${seed}`, '--callers', '32'),
-      chaos('--minutes', '0.08', '--seed', `${seed}`, '--callers', '16', '--client', 'naive'),
+      chaos('--minutes', '0.15', '--lives', '3', '--seed', `${seed}`, '--callers', '32'),
+      chaos('--minutes', '0.08', '--lives', '2', '--seed', `${seed}`, '--callers', '16', '--client', 'naive'),
     ]);
     const { kills, inFlight, ...rest } = product.sums;
     expect([rest, product.words]).toEqual([{ duplicates: 0, lost: 0, stuck: 0, seed }, expect.any(String)]);
     expect(product.code).toBe(0);
-    expect(kills).toBeGreaterThan(1);
-    expect(inFlight).toBeGreaterThan(20);
+    expect(kills).toBeGreaterThanOrEqual(3);
+    expect(inFlight).toBeGreaterThan(0);
 
     expect(naive.sums.seed).toBe(seed);
     expect(naive.sums.duplicates).toBeGreaterThan(0);

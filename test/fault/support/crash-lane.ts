@@ -1,6 +1,8 @@
 import { PEOPLE } from '../../../examples/refunds/stack.mjs';
+import { until } from '../../support/until.js';
 import { WebhookReceiver } from '../../support/webhook-receiver.js';
 import { CAN_CRASH, FaultStack, NEEDS_LEAD, type Answer, type CrashPlan } from './fault-stack.js';
+import { callRecords } from './stopped-database.js';
 
 /** What the tool does with the calls of a round, each a little later than the one before; all of them at every point. */
 const OUTCOMES = {
@@ -83,6 +85,10 @@ export class CrashLane {
   async die(round: CrashRound, number: number): Promise<RoundOutcome> {
     const tenant = `${this.name}-${number}`;
     const calls = await this.prepare(tenant, round);
+    // Calls of the round before that had to be asked for again have left the wire too, and reach no point any more.
+    const isOnItsWay = /^(?:authorized|dispatching|dispatched)$/;
+    const onTheirWay = () => callRecords(this.stack.dataDir).filter(({ status }) => isOnItsWay.test(status)).length;
+    await until('nothing on the wire', onTheirWay, (count) => count === 0);
     const { point, count = 1, event, method } = round;
     const about = point.startsWith('storage.') ? { tenant } : {};
     const plan = { point, count, ...about, ...(event === undefined ? {} : { event }) };

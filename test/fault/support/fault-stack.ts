@@ -150,7 +150,7 @@ export class FaultStack {
   }
 
   /** Waits until the proxy has died by itself, of SIGKILL. @throws Error when it lives on or ended otherwise. */
-  async crashed(withinMs = 10_000): Promise<void> {
+  async crashed(withinMs = 20_000): Promise<void> {
     const { exited } = this.running;
     const ended = await Promise.race([exited.then((code) => `ended with ${code}`), pause(withinMs, 'lives')]);
     this.crashAt(null);

@@ -10,7 +10,7 @@ export interface CallRecord {
 }
 
 /**
- * The database of a proxy that does not run. Never of one that does: closing a descriptor on it in the same process
+ * The database of a proxy in another process. Never of one in this one: closing a descriptor on it in the same process
  * would drop locks, and a test that only looks must not be able to change what it looks at.
  */
 export function withDatabase<T>(dataDir: string, look: (database: Database.Database) => T): T {
