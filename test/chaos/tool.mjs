@@ -80,7 +80,7 @@ async function takePayment(request, response) {
   count(stats.requestsByKey, key);
   const random = new Random(seedFor(seed, orderId));
   const how = treatment(random);
-  await pause(random.whole(0, how === 'paid' ? 900 : 300));
+  await pause(how === 'paid' ? random.whole(250, 900) : random.whole(100, 700));
   switch (how) {
     case 'reset before':
       return request.socket.resetAndDestroy();
