@@ -98,7 +98,7 @@ async function live(program, target, clients, random, draw) {
   if (url === null) return false;
   clients.isUp(url);
   // Counted in calls, so that a slow machine has as many on the wire as a quick one.
-  const lived = clients.taken(random.whole(100, 400));
+  const lived = clients.taken(random.whole(60, 260));
   if (draw >= 0.4 && draw < 0.7) target.crashAt({ point: random.oneOf(POINTS), count: random.whole(1, 150) });
   await Promise.race([program.exited, lived, pause(LIVES_MS_MAX, null, { ref: false })]);
   return true;
