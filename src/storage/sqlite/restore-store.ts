@@ -64,8 +64,8 @@ export async function restoreStore(options: RestoreOptions): Promise<Restored> {
     await copyDurably(join(from, COPY_FILE), draft);
     await check(draft, manifest, options);
     const putAside = isThere(path) ? `${path}.before-${at.replaceAll(/[:.]/g, '-')}` : null;
-    // The log first: a log without its database is refused at the next start, a database without its log would be believed.
-    for (const suffix of [...SUFFIXES].reverse()) {
+    // The log last: a log without its database is refused at the next start, a database without its log would be believed.
+    for (const suffix of SUFFIXES) {
       if (putAside !== null && existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${putAside}${suffix}`);
     }
     renameSync(draft, path);
