@@ -34,9 +34,10 @@ class Bench {
     return this.installation.propose(this.arguments());
   }
 
-  async settle(complete = false): Promise<void> {
+  /** By a process that starts so much later by its own clock. */
+  async settle(complete = false, laterMs = 1_000): Promise<void> {
     const { clock } = this.installation;
-    clock.advance(1_000);
+    clock.advance(laterMs);
     const hold: Hold = {
       reason: 'restored',
       since: clock.iso,
@@ -76,6 +77,13 @@ describe('the open calls of a restored store', () => {
     const [work] = bench.installation.store.rows('work');
     expect(work).toMatchObject({ tool_call_id: id, kind: 'reconcile', next_at: '2031-01-01T10:00:06.000Z' });
     expect(await bench.state(id)).toMatchObject({ deadline: '2031-01-01T10:00:01.000Z' });
+  });
+
+  it('are not left out when the clock of this machine is behind the one that made them', async () => {
+    const bench = new Bench();
+    const id = await bench.authorized();
+    await bench.settle(false, -60_000);
+    expect(await bench.state(id)).toMatchObject(RESTORED);
   });
 
   it('take no late yes: the question about them is closed', async () => {

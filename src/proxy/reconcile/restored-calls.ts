@@ -45,8 +45,6 @@ export class RestoredCalls {
 
   /** A start that cannot record this must not go on: whatever comes later would take the call for what it was. */
   private async move(row: TableRow<'tool_calls'>, hold: Hold): Promise<void> {
-    // Only calls that were there when the store was found can have been lost; later ones are this store's own.
-    if (hold.since !== null && row.created_at >= hold.since) return;
     const call = await callFromRow(this.desk.read, row);
     const command = this.commandFor(call.state, hold);
     if (command === null) return;
