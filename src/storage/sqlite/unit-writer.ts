@@ -121,6 +121,8 @@ export class UnitWriter {
         this.control.commit.run();
       }
     } catch (error) {
+      // Somebody else writes just now: that says nothing about the disk, and the next look is as good.
+      if (isBusy(error) && !this.database.inTransaction) throw this.broken;
       throw this.breakDown(error);
     }
     this.broken = null;
@@ -137,8 +139,7 @@ export class UnitWriter {
     try {
       this.control.begin.run();
     } catch (error) {
-      if (sqliteCode(error)?.startsWith('SQLITE_BUSY') === true)
-        throw new StoreBusy('another process holds the database');
+      if (isBusy(error)) throw new StoreBusy('another process holds the database');
       throw this.breakDown(error);
     }
   }
@@ -236,5 +237,7 @@ function guarded(guard: string, write: () => void): void {
 function assertOneOf(tables: ReadonlySet<TableName>, table: TableName, done: string): void {
   if (!tables.has(table)) throw new Error(`rows of ${table} are never ${done}`);
 }
+
+const isBusy = (error: unknown): boolean => sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : 'something that is no error');

@@ -187,6 +187,21 @@ describe('the writer of a SQLite store', () => {
       expect(writer.recover()).toBe(0);
       expect(outcomes(writer, [big(), new CallScript().proposeAndDispatch()])).toEqual(['committed', 'committed']);
     });
+
+    it('may still recover when another connection writes in the moment in which it looks', () => {
+      harness.database.pragma('busy_timeout = 50');
+      const writer = harness.writer();
+      fill();
+      expect(() => writer.apply([big()])).toThrow('SQLITE_FULL');
+      harness.database.pragma('max_page_count = 1000000');
+      const other = new Database(harness.path);
+      other.exec('BEGIN IMMEDIATE');
+      expect(() => writer.recover()).toThrow('SQLITE_FULL');
+      other.exec('ROLLBACK');
+      other.close();
+      expect(writer.recover()).toBe(0);
+      expect(outcomes(writer, [big()])).toEqual(['committed']);
+    });
   });
 
   describe.each(['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_WRITE', 'SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_CORRUPT'])(
