@@ -46,11 +46,14 @@ export class Inquiry {
   /** The identical request may turn out to be the first that arrives, so whatever forbids sending forbids this too. */
   private async mayReplay({ row, state }: Reconciling, { manifest }: Capability): Promise<boolean> {
     const { read } = this.desk;
-    const [first, approval, definition] = await Promise.all([
+    const [first, approval, definition, run] = await Promise.all([
       read.attempt(row.tenant, row.tool_call_id, 1),
       row.approval_id === null ? null : read.approval(row.tenant, row.approval_id),
       read.capability(state.capability),
+      read.run(row.tenant, row.run_id),
     ]);
+    // Of a call that somebody wants stopped, what may never have arrived must not arrive by asking.
+    if (state.cancellationRequested || run === null || run.status === 'stopping' || run.status === 'stopped') return false;
     return mayReplay({
       nowMs: this.desk.clock.now(),
       firstUsedAt: first?.dispatch_intent_at ?? row.created_at,
