@@ -42,10 +42,10 @@ class Bench {
   constructor(unmatchedMax = 1_000, capability = told()) {
     const settings = settingsWith({ callbacks: { unmatchedMax } });
     this.installation = new Installation({ capabilities: [capability], settings });
-    const { desk, judge } = this.installation;
+    const { desk, gate, judge } = this.installation;
     const credentials = new Credentials({ credentials: {} });
     this.recorder = new LateEvidenceRecorder(desk, new LateEvidenceMatcher(desk), judge, credentials, settings);
-    this.application = new LateApplication(desk);
+    this.application = new LateApplication(desk, gate);
     this.matching = new LateMatching(desk, judge, credentials);
   }
 

@@ -62,7 +62,8 @@ function mayHaveHappened(before: ToolCallState, after: ToolCallState): boolean {
   // Of a restored store: not on record as sent, and sent perhaps.
   if (isOneOf(before, UNSENT)) return after.status === 'result_unknown';
   if (!isOneOf(before, ON_THE_WIRE)) return false;
-  if (after.status === 'completed' || after.status === 'result_unknown') return true;
+  if (after.status === 'completed' || after.status === 'result_unknown' || after.status === 'manual_handoff')
+    return true;
   return after.status === 'failed' && after.knownEffect !== 'none';
 }
 

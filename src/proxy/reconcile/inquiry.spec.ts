@@ -21,7 +21,12 @@ class Bench {
   /** On the wire, with what else becomes of it there, and then unknown. */
   async unknown(...onTheWire: readonly ToolCallCommand[]): Promise<this> {
     this.id = await this.installation.propose();
-    await this.installation.record(this.id, ...onTheWire, { kind: 'mark_unknown', unknown: { cause: 'timeout' } }, START);
+    await this.installation.record(
+      this.id,
+      ...onTheWire,
+      { kind: 'mark_unknown', unknown: { cause: 'timeout' } },
+      START,
+    );
     return this;
   }
 

@@ -53,7 +53,8 @@ export class Inquiry {
       read.run(row.tenant, row.run_id),
     ]);
     // Of a call that somebody wants stopped, what may never have arrived must not arrive by asking.
-    if (state.cancellationRequested || run === null || run.status === 'stopping' || run.status === 'stopped') return false;
+    if (state.cancellationRequested || run === null || run.status === 'stopping' || run.status === 'stopped')
+      return false;
     return mayReplay({
       nowMs: this.desk.clock.now(),
       firstUsedAt: first?.dispatch_intent_at ?? row.created_at,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { jsonDigest } from '../../domain/digests/digests.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject, JsonValue } from '../../domain/json/json-value.js';
@@ -11,6 +12,7 @@ import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import type { Meaning } from '../core/callback-reading.js';
 import { stepFor, type Evidence, type Outcome, type Step } from '../core/late-evidence.js';
+import { followOutcome } from '../executor/outcome-opening.js';
 import { handoffPacket } from './handoff-packet.js';
 
 type LateRow = TableRow<'late_results'>;
@@ -21,7 +23,10 @@ const TRIES_MAX = 20;
 /** Applies evidence that is on record to the call it is about: each piece once, and the unit that applies it says so. */
 @Injectable()
 export class LateApplication {
-  constructor(private readonly desk: UnitDesk) {}
+  constructor(
+    private readonly desk: UnitDesk,
+    private readonly gate: CapabilityGate,
+  ) {}
 
   /** True when nothing waits any more; false when an attempt on the wire has to end first. */
   async apply(toolCallId: string): Promise<boolean> {
@@ -58,19 +63,21 @@ export class LateApplication {
     switch (step.step) {
       case 'record':
         if (step.command !== null) inUnit.do(step.command);
-        return draft.write(became(next.row, step.outcome));
+        draft.write(became(next.row, step.outcome));
+        break;
       case 'withhold':
         await this.withhold(draft, call, inUnit);
         inUnit.do(step.command);
-        return draft.write(became(next.row, 'contradicting'));
-      case 'hand_off': {
+        draft.write(became(next.row, 'contradicting'));
+        break;
+      case 'hand_off':
         await this.handOff(call, inUnit, step.evidenceRefs);
         for (const { row, eventId } of evidence) {
           if (step.evidenceRefs.includes(eventId)) draft.write(became(row, 'contradicting'));
         }
-        return draft;
-      }
     }
+    await followOutcome({ read: this.desk.read, gate: this.gate }, draft, call, inUnit);
+    return draft;
   }
 
   /** A call that was to be tried again is not, whatever its approval says. */
