@@ -92,4 +92,9 @@ describe('what a page about a run shows', () => {
     const page = deriveRunPage(facts({ openCalls: [call('dispatched', { cancellationRequested: true })] }));
     expect(page.toolBadges[0]?.badge).toBe('cancelling');
   });
+
+  it('says of a call on the wire that nobody can stop that it cannot be undone', () => {
+    const page = deriveRunPage(facts({ openCalls: [call('dispatched', { irreversible: 'not_supported' })] }));
+    expect(page.toolBadges[0]?.badge).toBe('cannot be undone');
+  });
 });

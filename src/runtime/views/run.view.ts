@@ -38,7 +38,14 @@ export interface ToolBadge {
   readonly waitingFor: WaitingFor;
 }
 
-type Badge = 'awaiting approval' | 'waiting to be sent' | 'in progress' | 'cancelling' | 'result unknown' | 'ended';
+type Badge =
+  | 'awaiting approval'
+  | 'waiting to be sent'
+  | 'in progress'
+  | 'cancelling'
+  | 'cannot be undone'
+  | 'result unknown'
+  | 'ended';
 
 export interface SubagentProgress {
   readonly subagentId: string;
@@ -108,7 +115,7 @@ function badgeOf(call: ToolCallState): Badge {
     case 'dispatching':
     case 'dispatched':
     case 'accepted':
-      return 'in progress';
+      return call.irreversible === null ? 'in progress' : 'cannot be undone';
     case 'result_unknown':
     case 'reconciling':
     case 'manual_handoff':
