@@ -17,6 +17,9 @@ import { Patience } from '../proxy/sweep/patience.js';
 import { OrphanedAttempts } from '../proxy/sweep/orphaned-attempts.js';
 import type { AutomaticAction } from './core/resume-contract.js';
 
+/** What the tool accepts it tells the end of. */
+const POLLED = { lateResult: 'poll', pending: { status: [202], referenceAt: '/ref' } };
+
 const contract = deliveredContract();
 const AT = '2031-01-01T10:00:00.000Z';
 
@@ -45,7 +48,7 @@ const WAY: Partial<Record<ToolCallStatus, readonly ToolCallCommand[]>> = {
 
 /** An installation in which a process died with one call in a status; `restart` is the first sweep of the next. */
 class Interrupted {
-  readonly installation = new Installation({ capabilities: [refundCapability({ timeout: '30s' })] });
+  readonly installation = new Installation({ capabilities: [refundCapability({ timeout: '30s', ...POLLED })] });
   readonly sent: string[] = [];
 
   async callIn(status: ToolCallStatus): Promise<string> {

@@ -8,6 +8,9 @@ import { OrphanedAttempts } from './orphaned-attempts.js';
 
 import { GO_ON } from '../../../test/builders/resume-examples.js';
 
+/** The tool announces that it goes on, and can be asked. */
+const POLLED = { lateResult: 'poll', pending: { status: [202], referenceAt: '/ref' } };
+
 const DEADLINE = '2031-01-01T10:00:30.000Z';
 
 class Bench {
@@ -27,6 +30,17 @@ class Bench {
   propose(): Promise<string> {
     this.orders += 1;
     return this.installation.propose({ arguments: { orderId: `o-${this.orders}`, amountMinor: 1 } });
+  }
+
+  async accepted(): Promise<string> {
+    const id = await this.propose();
+    const { iso } = this.installation.clock;
+    await this.installation.record(id, {
+      kind: 'record_acceptance',
+      sentAt: iso,
+      acceptance: { acceptedAt: iso, basis: 'ack', externalRequestId: 'job-1' },
+    });
+    return id;
   }
 
   /** As if another process, which is gone, had dispatched it. */
@@ -51,14 +65,9 @@ describe('what a dead owner had on the wire', () => {
     expect(bench.installation.store.events.at(-1)?.envelope).toMatchObject({ producer: 'recovery', synthetic: true });
   });
 
-  it('is left to the tool where the tool has accepted it, until its deadline', async () => {
-    const bench = new Bench();
-    const id = await bench.propose();
-    await bench.installation.record(id, {
-      kind: 'record_acceptance',
-      sentAt: bench.installation.clock.iso,
-      acceptance: { acceptedAt: bench.installation.clock.iso, basis: 'ack', externalRequestId: 'job-1' },
-    });
+  it('is left to the tool where the tool has accepted it and its manifest says how the end is told, until its deadline', async () => {
+    const bench = new Bench(refundCapability({ timeout: '30s', ...POLLED }));
+    const id = await bench.accepted();
     bench.ofAnEarlierOwner(id);
     await bench.sweep.tick();
     expect(await bench.statusOf(id)).toBe('accepted');
@@ -68,6 +77,14 @@ describe('what a dead owner had on the wire', () => {
       status: 'result_unknown',
       cause: 'deadline_passed',
     });
+  });
+
+  it('is unknown although the tool has accepted it, where nothing will tell its end', async () => {
+    const bench = new Bench();
+    const id = await bench.accepted();
+    bench.ofAnEarlierOwner(id);
+    await bench.sweep.tick();
+    expect((await bench.installation.call(id)).state).toMatchObject({ status: 'result_unknown', cause: 'owner_lost' });
   });
 
   it('is a failed read where it was a read, since a read has no effect', async () => {

@@ -11,9 +11,10 @@ export class Patience {
     private readonly rules: ResumeRules,
   ) {}
 
-  /** What the tool has accepted is the tool's to finish: a new owner may wait for it as the old one did. */
+  /** What the tool has accepted, and will tell the end of, is waited for by a new owner as by the old one. */
   outlivesOwner(state: ToolCallState): boolean {
-    return state.status === 'accepted' && this.rules.waitsForAccepted;
+    if (state.status !== 'accepted' || !this.rules.waitsForAccepted) return false;
+    return (this.gate.bound(state)?.manifest.lateResult ?? 'none') !== 'none';
   }
 
   /** Milliseconds beyond the attempt's deadline. */
