@@ -102,6 +102,24 @@ describe('a look-up that proves what became of a call', () => {
     });
   });
 
+  it.each([
+    ['was on the wire while the clock jumped', 'timeout', {}],
+    ['a restored store may have lost', 'restored', { synthetic: true }],
+  ] as const)('takes absence for no proof before the tool could show what %s', async (_what, cause, how) => {
+    const bench = new Bench();
+    bench.id = await bench.installation.propose();
+    const { clock, recorder } = bench.installation;
+    clock.moveTo('2031-01-01T12:00:00.000Z');
+    await recorder.record(await bench.installation.call(bench.id), { kind: 'mark_unknown', unknown: { cause } }, how);
+    bench.installation.clock.moveTo('2031-01-01T12:00:14.999Z');
+    await bench.step({ finding: 'absent' });
+    expect((await bench.state()).status).toBe('reconciling');
+    expect(bench.payload('reconciliation.attempted')).toMatchObject({ result: 'absent_too_early' });
+    bench.installation.clock.moveTo('2031-01-01T12:00:15.000Z');
+    await bench.step();
+    expect(await bench.state()).toMatchObject({ status: 'failed', knownEffect: 'none' });
+  });
+
   it('asks with the key and the arguments of the call', async () => {
     const bench = await new Bench().unknown();
     await bench.step(HAPPENED);

@@ -76,10 +76,26 @@ export class Reconciliation {
     const looked = await this.inquiry.ask(call, capability, plan.asks === 'replay');
     if (looked === null) return this.handOff(call, 'no_query_possible');
     const evidence = { finding: looked.finding.finding, askedAt, ...looked.evidence };
-    const quietAtMs = quietFrom(state, capability);
+    const quietAtMs = await this.quietFrom(call, capability);
     const proof = proofIn(looked.finding, evidence, quietAtMs !== null && Date.parse(askedAt) >= quietAtMs);
     if (proof === null) return this.askAgain(call, looked, evidence, { ...plan, quietAtMs });
     await this.recorder.record(call, proof).catch((error: unknown) => this.compare(call, looked.finding, error));
+  }
+
+  /**
+   * Milliseconds since 1970 from which not finding the effect proves something, or null: only where the manifest says so,
+   * and only after everything on the wire must have arrived and the tool has had time to show it. What its own process gave
+   * up was on the wire until then, whatever a clock that has jumped ahead makes of the deadline; and what a restored store
+   * has lost may be as young as its hold.
+   */
+  private async quietFrom({ row, state }: Reconciling, { manifest }: Capability): Promise<number | null> {
+    const { probe, quiesceMs } = manifest;
+    if (probe?.absenceIsProof !== true) return null;
+    const { envelope } = (await this.desk.read.event(row.tenant, row.settled_event_id ?? '')) ?? {};
+    const isOrphan = envelope?.synthetic === true && state.cause !== 'restored';
+    const givenUpAt = envelope === undefined || isOrphan ? state.deadline : envelope.occurredAt;
+    const overMs = Math.max(Date.parse(state.deadline), Date.parse(givenUpAt));
+    return overMs + quiesceMs + probe.visibilityDelayMs;
   }
 
   private async askAgain(
@@ -158,16 +174,6 @@ function didNotHappen(verdict: 'failed' | 'not_happened', code: string, evidence
     resolution: { verdict, evidenceRefs: [], evidence },
     failure: { code, effect: 'none', basis: 'reconciliation', retryable: verdict === 'not_happened' },
   };
-}
-
-/**
- * Milliseconds since 1970 from which not finding the effect proves something, or null: only where the manifest says so,
- * and only after everything on the wire must have arrived and the tool has had time to show it.
- */
-function quietFrom(state: ToolCallIn<'reconciling'>, { manifest }: Capability): number | null {
-  const { probe, quiesceMs } = manifest;
-  if (probe?.absenceIsProof !== true) return null;
-  return Date.parse(state.deadline) + quiesceMs + probe.visibilityDelayMs;
 }
 
 const isReconciling = (call: LoadedCall): call is Reconciling => call.state.status === 'reconciling';
