@@ -168,15 +168,16 @@ describe('a control command that is refused', () => {
     expect(installation.store.events.map(({ envelope }) => envelope.eventType)).toEqual(['control.rejected']);
   });
 
-  it.each(['overloaded', 'store_unavailable', 'durability_failed', 'contended', 'shutting_down', 'internal'] as const)(
-    'with %s is no fact about it: nothing is recorded and the id stays free',
-    async (code) => {
-      const installation = new Installation();
-      await expect(carryOut(installation, ASKED, refuse(code))).rejects.toMatchObject({ code });
-      expect(installation.store.units).toEqual([]);
-      expect(await carryOut(installation)).toEqual({ commandId: 'cmd-of-a-client' });
-    },
-  );
+  it.each([
+    ...(['overloaded', 'store_unavailable', 'durability_failed', 'instance_taken_over', 'contended'] as const),
+    ...(['shutting_down', 'engine_error', 'paused', 'capability_paused', 'capability_held', 'store_held'] as const),
+    'internal' as const,
+  ])('with %s is no fact about it: nothing is recorded and the id stays free', async (code) => {
+    const installation = new Installation();
+    await expect(carryOut(installation, ASKED, refuse(code))).rejects.toMatchObject({ code });
+    expect(installation.store.units).toEqual([]);
+    expect(await carryOut(installation)).toEqual({ commandId: 'cmd-of-a-client' });
+  });
 
   it('is still refused where the same command raced with itself and the other copy was recorded', async () => {
     const installation = new Installation();

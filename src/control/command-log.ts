@@ -35,13 +35,22 @@ export interface About {
 
 const TRIES_MAX = 3;
 
-/** Not facts about the command: the store or the race failed, and the same command may be sent again. */
+/**
+ * Not facts about the command: the store or the race failed, or nothing may be sent just now. Whoever is told to ask again
+ * may do so with the same id.
+ */
 const NOT_RECORDED: readonly ErrorCode[] = [
   'overloaded',
   'store_unavailable',
   'durability_failed',
+  'instance_taken_over',
   'contended',
   'shutting_down',
+  'engine_error',
+  'paused',
+  'capability_paused',
+  'capability_held',
+  'store_held',
   'internal',
 ];
 
