@@ -132,7 +132,8 @@ async function openParts(
   recent.follow(feed);
   const parts = { queue, feed, read: recent.inFrontOf(reader), ids, now, walBytes: () => walBytes(path), closeParts };
   const comparison = compareWithNote({ ...outside, size: head, leafAtNote: leavesAtKnown[0] ?? null });
-  const custodyParts = { comparison, known: outside.knownHeads[0] ?? null, thread, keeper, now };
+  const known = typeof outside.note === 'string' ? null : outside.note;
+  const custodyParts = { comparison, known, thread, keeper, now };
   const custody = new SqliteCustody({ ...custodyParts, backupEntry: options.backupEntry ?? BACKUP_ENTRY });
   const own = (instance: InstanceRef): Promise<void> => thread.own(instance);
   return new SqliteStore({ ...parts, lock, own, walBytesMax: storage.walBytesMax, custody });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { keyEncryptionKey } from '../../../src/storage/file-key-ring.js';
@@ -7,7 +7,7 @@ import { backupStore } from '../../../src/storage/sqlite/backup-store.js';
 import { createDatabase, databasePath, inspectDatabase } from '../../../src/storage/sqlite/database-file.js';
 import { restoreStore } from '../../../src/storage/sqlite/restore-store.js';
 import { SystemRandom } from '../../../src/system/random-source.js';
-import { newDataDir } from './opened-store.js';
+import { newDataDir, openSqlite } from './opened-store.js';
 
 const NOW = Date.parse('2031-01-01T00:00:00.000Z');
 const ASIDE = '.before-2031-01-01T00-00-00-000Z';
@@ -46,5 +46,24 @@ describe('a restore that ends while it puts the old database aside', () => {
   it('leaves a log without its database, which the next start refuses', async () => {
     expect(await restoreUpTo('-wal')).toMatch('rename');
     expect(() => inspectDatabase(databasePath(dataDir))).toThrow('its write-ahead log is there');
+  });
+});
+
+describe('a copy in a data directory without a note', () => {
+  it('is known by nothing outside: what it says of itself is not what was known of the store', async () => {
+    const [dataDir, target] = [newDataDir(), newDataDir()];
+    const original = await openSqlite({}, dataDir);
+    await original.store.close();
+    const now = (): number => NOW;
+    await backupStore(dataDir, join(dataDir, 'backup'), now);
+    const keyFile = join(target, 'keys', 'kek.json');
+    cpSync(join(dataDir, 'keys'), join(target, 'keys'), { recursive: true });
+    const from = join(dataDir, 'backup');
+    await restoreStore({ dataDir: target, from, keyFile, replace: false, random: new SystemRandom(), now });
+    const copy = await openSqlite({}, target);
+    const { known, comparison } = copy.store.custody;
+    await copy.discard();
+    rmSync(dataDir, { recursive: true, force: true });
+    expect([known, comparison]).toEqual([null, { finding: null, complete: false }]);
   });
 });
