@@ -226,6 +226,14 @@ describe('the lanes of the writer', () => {
       expect(writer.batches.map((batch) => batch.map(({ unitId }) => unitId))).toEqual([['a'], ['b']]);
     });
 
+    it('say so when the disk fails in another way while it is looked at, which is final', async () => {
+      await fillDisk();
+      writer.recovery = () => Promise.reject(new StoreBroken('SQLITE_IOERR_WRITE'));
+      await queue.recover();
+      expect(queue.failure).toContain('SQLITE_IOERR_WRITE');
+      expect(await commitAll(unit('b'))).toEqual(['store_unavailable']);
+    });
+
     it('stay closed when the store holds what was refused', async () => {
       await fillDisk();
       writer.recovery = () => Promise.resolve(feed.head() + 1);

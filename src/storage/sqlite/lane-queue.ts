@@ -163,10 +163,10 @@ export class LaneQueue {
       this.broken =
         head === this.feed.head() ? null : unavailable('the store has recorded what it has refused; restart');
     } catch (error) {
-      if (error instanceof StoreTakenOver) {
-        this.broken = failureOf(error, error.message);
-        this.onTakenOver();
-      } else if (error instanceof StoreBroken && error.mayRecover) this.recoverLater();
+      if (error instanceof StoreBroken && error.mayRecover) return this.recoverLater();
+      // For good now, and for this reason: whoever waits for space must not wait for ever.
+      this.broken = failureOf(error, error instanceof Error ? error.message : 'unknown');
+      if (error instanceof StoreTakenOver) this.onTakenOver();
     }
   }
 }
