@@ -80,8 +80,7 @@ export class HttpConnector {
     const evidence = evidenceOf(result);
     if (result.kind !== 'response') return { finding: { finding: 'unclear' }, reached: false, evidence };
     const body = result.bodyTruncated ? undefined : this.parse(result.body, PROBE_BYTES_MAX);
-    const read = readFinding(result.status, body, probe);
-    const finding = 'effect' in read ? { ...read, effect: this.scrubberFor(use).json(read.effect) } : read;
+    const finding = scrubbedFinding(readFinding(result.status, body, probe), this.scrubberFor(use));
     return { finding, reached: true, evidence };
   }
 
@@ -159,6 +158,14 @@ function scrubbed(observation: Observation, scrub: Scrubber): Observation {
     return { ...observation, externalRequestId: scrub(observation.externalRequestId) };
   }
   return observation;
+}
+
+function scrubbedFinding(finding: Finding, scrub: Scrubber): Finding {
+  if (!('reference' in finding)) return finding;
+  const reference = finding.reference === null ? null : scrub(finding.reference);
+  return 'effect' in finding
+    ? { ...finding, effect: scrub.json(finding.effect), reference }
+    : { ...finding, reference };
 }
 
 function wordsOf(result: OutboundResult, scrub: Scrubber): string | null {
