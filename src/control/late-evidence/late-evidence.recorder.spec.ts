@@ -118,6 +118,13 @@ describe('evidence that arrives', () => {
     expect(bench.installation.store.rows('late_results')).toEqual([expect.objectContaining({ state: 'applied' })]);
   });
 
+  it('names no reference where that would repeat what nobody may see', async () => {
+    const bench = await new Bench().sent();
+    await bench.tell('pending', { ref: 'r-tok-secret-4711' });
+    expect((await bench.state()).externalRequestId).toBeNull();
+    expect(JSON.stringify(bench.installation.store.rows('late_results'))).not.toContain('tok-secret-4711');
+  });
+
   it('gives the same end in every order of the answer, the callbacks and their repetitions', async () => {
     const steps: readonly ((bench: Bench) => Promise<unknown>)[] = [
       (bench) => bench.record(ACCEPTED),

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../domain/json/json-value.js';
 import { UNMATCHED_COUNTER } from '../../domain/tool-call/late-evidence.js';
 import { Judge } from '../../policy/judge.js';
 import type { Told } from '../../proxy/core/callback-reading.js';
+import type { Scrubber } from '../../proxy/core/scrub.js';
 import { Credentials } from '../../secrets/credentials.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed, type Write } from '../../storage/unit.js';
@@ -72,8 +73,9 @@ export class LateEvidenceRecorder {
   }
 
   private async attach(received: Received, row: TableRow<'tool_calls'>): Promise<Receipt> {
-    const { told } = received;
     const call = await callFromRow(this.desk.read, row);
+    const scrub = await this.scrubberFor(call);
+    const told = { ...received.told, reference: recordable(received.told.reference, scrub) };
     const { draft, now } = this.begin(received, call);
     const next = new CallInUnit(draft, call).do({
       kind: 'record_callback',
@@ -82,20 +84,22 @@ export class LateEvidenceRecorder {
         source: received.source,
         meaning: told.meaning,
         externalRequestId: told.reference,
-        evidence: await this.evidence(received, call),
+        evidence: evidenceOf(received, scrub),
       },
     });
     // A reference that was missing may be what a look-up needs.
     const isNew = call.state.externalRequestId === null && told.reference !== null;
     if (isNew && call.state.status === 'reconciling') next.workAt({ nextAt: now });
     const eventId = next.after.facts.last_event_id;
-    draft.write(lateRow(received, { state: 'waiting', call, eventId, now }));
+    draft.write(lateRow({ ...received, told }, { state: 'waiting', call, eventId, now }));
     await this.desk.commit(draft);
     return { id: received.id, status: 'recorded', toolCallId: row.tool_call_id };
   }
 
   private async keep(received: Received): Promise<Receipt> {
-    const { told } = received;
+    const { scrub } = this.credentials;
+    const { reference, key } = received.told;
+    const told = { ...received.told, reference: recordable(reference, scrub), key: recordable(key, scrub) };
     const { draft, now } = this.begin(received, null);
     const payload = {
       callbackId: received.id,
@@ -104,11 +108,11 @@ export class LateEvidenceRecorder {
       meaning: told.meaning,
       externalRequestId: told.reference,
       downstreamKey: told.key,
-      evidence: await this.evidence(received, null),
+      evidence: evidenceOf(received, scrub),
     };
     const stream = { kind: 'evidence', id: lateResultIdOf(received) } as const;
     const [eventId] = draft.append(stream, 0, [{ type: 'evidence.received', payload }], {});
-    draft.write(lateRow(received, { state: 'unmatched', call: null, eventId: eventId as string, now }));
+    draft.write(lateRow({ ...received, told }, { state: 'unmatched', call: null, eventId: eventId as string, now }));
     draft.count({
       tenant: INSTALLATION,
       key: UNMATCHED_COUNTER,
@@ -178,11 +182,10 @@ export class LateEvidenceRecorder {
     return { draft, now };
   }
 
-  /** What came from outside, with secrets and the redacted arguments of the call scrubbed out. */
-  private async evidence({ told, bodyDigest }: Received, call: LoadedCall | null): Promise<JsonObject> {
-    const masked = call === null ? [] : await this.maskedOf(call);
-    const scrub = masked.length === 0 ? this.credentials.scrub : this.credentials.scrubWith(masked);
-    return { bodyDigest, effect: scrub.json(told.effect) };
+  /** Of secrets and of the redacted arguments of the call. */
+  private async scrubberFor(call: LoadedCall): Promise<Scrubber> {
+    const masked = await this.maskedOf(call);
+    return masked.length === 0 ? this.credentials.scrub : this.credentials.scrubWith(masked);
   }
 
   /** A record that cannot be opened hides nothing that could be named; what comes for it is still kept. */
@@ -193,6 +196,15 @@ export class LateEvidenceRecorder {
     );
   }
 }
+
+const evidenceOf = ({ told, bodyDigest }: Received, scrub: Scrubber): JsonObject => ({
+  bodyDigest,
+  effect: scrub.json(told.effect),
+});
+
+/** A name with something scrubbed out would name something else, so it names nothing. */
+const recordable = (name: string | null, scrub: Scrubber): string | null =>
+  name === null || scrub(name) !== name ? null : name;
 
 function lateResultIdOf({ source, capability, id, tenant }: Received): string {
   return jsonDigest(['countersign/late-evidence', source, capability, tenant, id]);

@@ -154,15 +154,20 @@ export class HttpConnector {
 /** A tool that repeats a secret must not get it into the record. */
 function scrubbed(observation: Observation, scrub: Scrubber): Observation {
   if (observation.class === 'completed') return { ...observation, output: scrub.json(observation.output) };
-  if (observation.class === 'accepted') {
-    return { ...observation, externalRequestId: scrub(observation.externalRequestId) };
+  if (observation.class === 'accepted' && recordable(observation.externalRequestId, scrub) === null) {
+    return { class: 'unknown', cause: 'accepted_without_reference', status: observation.status };
   }
   return observation;
 }
 
+/** A reference with something scrubbed out is another one: asked by it, a tool would say that it knows of no effect. */
+function recordable(reference: string | null, scrub: Scrubber): string | null {
+  return reference === null || scrub(reference) !== reference ? null : reference;
+}
+
 function scrubbedFinding(finding: Finding, scrub: Scrubber): Finding {
   if (!('reference' in finding)) return finding;
-  const reference = finding.reference === null ? null : scrub(finding.reference);
+  const reference = recordable(finding.reference, scrub);
   return 'effect' in finding
     ? { ...finding, effect: scrub.json(finding.effect), reference }
     : { ...finding, reference };
