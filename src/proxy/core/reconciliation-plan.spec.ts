@@ -101,7 +101,6 @@ describe('asking by the identical request', () => {
     firstUsedAt: '2031-01-01T10:00:00.000Z',
     keyRetentionMs: 600_000,
     sendBefore: [null],
-    paused: false,
   };
 
   it('is possible inside four fifths of the time for which the tool knows the key', () => {
@@ -113,7 +112,6 @@ describe('asking by the identical request', () => {
 
   it.each([
     ['the tool does not say how long it knows a key', { keyRetentionMs: null }],
-    ['the capability is paused', { paused: true }],
     ['the time in which it could be sent is over', { sendBefore: ['2031-01-01T10:01:00.000Z'] }],
     ['one of two such times is over', { sendBefore: ['2031-01-01T11:00:00.000Z', '2031-01-01T10:00:59.000Z'] }],
   ])('is not where %s', (_, more) => {

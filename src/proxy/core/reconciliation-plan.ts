@@ -101,10 +101,9 @@ export function mayReplay(facts: {
   readonly keyRetentionMs: number | null;
   /** ISO 8601 times at or after which nothing may be sent. */
   readonly sendBefore: readonly (string | null)[];
-  readonly paused: boolean;
 }): boolean {
   const { nowMs, keyRetentionMs } = facts;
-  if (facts.paused || keyRetentionMs === null) return false;
+  if (keyRetentionMs === null) return false;
   if (nowMs >= Date.parse(facts.firstUsedAt) + keyRetentionMs * RETENTION_SHARE) return false;
   return facts.sendBefore.every((limit) => limit === null || nowMs < Date.parse(limit));
 }

@@ -38,14 +38,14 @@ class Bench {
   }
 
   /** Whether the question was asked. */
-  async ask(): Promise<boolean> {
+  async ask(): Promise<boolean | 'later'> {
     const { desk, gate, judge, capabilities } = this.installation;
     const connector = { replay: async () => this.replayed() } as unknown as HttpConnector;
     const [capability] = capabilities;
     if (capability === undefined) throw new Error('the bench has one capability');
     const call = (await this.installation.call(this.id)) as Reconciling;
     const heard = await new Inquiry(desk, gate, judge, connector).ask(call, capability, true);
-    return heard !== null && this.replays > 0;
+    return heard === 'later' ? heard : heard !== null && this.replays > 0;
   }
 
   private replayed(): unknown {
@@ -63,6 +63,15 @@ describe('asking by the identical request', () => {
     const cancellation = { deadline: '2031-01-01T10:00:30.000Z' };
     const bench = await new Bench().unknown({ kind: 'request_cancellation', cancellation });
     expect([await bench.ask(), bench.replays]).toEqual([false, 0]);
+  });
+
+  it('keeps until a hold of the capability has ended', async () => {
+    const bench = await new Bench().unknown();
+    const [row] = bench.installation.store.rows('capabilities');
+    if (row !== undefined) bench.installation.store.seed('capabilities', { ...row, state: 'held' });
+    expect([await bench.ask(), bench.replays]).toEqual(['later', 0]);
+    if (row !== undefined) bench.installation.store.seed('capabilities', row);
+    expect(await bench.ask()).toBe(true);
   });
 
   it('is not done in a run that is to stop', async () => {

@@ -23,8 +23,8 @@ export class Inquiry {
     private readonly connector: HttpConnector,
   ) {}
 
-  /** Null when the question cannot or may not be asked. */
-  async ask(call: Reconciling, capability: Capability, byReplay: boolean): Promise<LookedUp | null> {
+  /** Null when the question cannot or may not be asked; `later` when nothing may be sent just now. */
+  async ask(call: Reconciling, capability: Capability, byReplay: boolean): Promise<LookedUp | 'later' | null> {
     try {
       const { args, masked } = await this.judge.open(call);
       const use: Use = {
@@ -36,20 +36,22 @@ export class Inquiry {
       };
       const { probe } = capability.manifest;
       if (probe !== null) return await this.connector.lookUp(capability, probe, use);
-      return byReplay && (await this.mayReplay(call, capability)) ? await this.connector.replay(capability, use) : null;
+      if (!byReplay || !(await this.mayReplay(call, capability))) return null;
+      return (await this.isHeldUp(call)) ? 'later' : await this.connector.replay(capability, use);
     } catch (error) {
       if (error instanceof RecordTampered) return null;
       throw error;
     }
   }
 
-  /** The identical request may turn out to be the first that arrives, so whatever forbids sending forbids this too. */
+  /** The identical request may turn out to be the first that arrives, so whatever forbids sending for good forbids this too. */
   private async mayReplay({ row, state }: Reconciling, { manifest }: Capability): Promise<boolean> {
+    // What a restored store may never have sent would be sent by asking in this way.
+    if (state.cause === 'restored') return false;
     const { read } = this.desk;
-    const [first, approval, definition, run] = await Promise.all([
+    const [first, approval, run] = await Promise.all([
       read.attempt(row.tenant, row.tool_call_id, 1),
       row.approval_id === null ? null : read.approval(row.tenant, row.approval_id),
-      read.capability(state.capability),
       read.run(row.tenant, row.run_id),
     ]);
     // Of a call that somebody wants stopped, what may never have arrived must not arrive by asking.
@@ -60,11 +62,12 @@ export class Inquiry {
       firstUsedAt: first?.dispatch_intent_at ?? row.created_at,
       keyRetentionMs: manifest.idempotency.keyRetentionMs,
       sendBefore: [state.executeBefore, approval?.execute_by ?? null],
-      // What a restored store may never have sent would be sent by asking in this way.
-      paused:
-        state.cause === 'restored' ||
-        definition?.state !== 'active' ||
-        this.gate.pauseFor(row.tenant, state.principal, state.capability) !== null,
     });
+  }
+
+  /** A pause, a hold of the capability or of the store: they end, and the question keeps until then. */
+  private async isHeldUp({ row, state }: Reconciling): Promise<boolean> {
+    const definition = await this.desk.read.capability(state.capability);
+    return definition?.state !== 'active' || this.gate.pauseFor(row.tenant, state.principal, state.capability) !== null;
   }
 }

@@ -254,6 +254,26 @@ describe('a call that people must look at', () => {
   });
 });
 
+describe('a question that may not be asked just now', () => {
+  it('is put off without being counted, and people are asked when its time is over', async () => {
+    const replay = { effect: 'replay_by_key', idempotency: { replayAsProbe: true }, probe: undefined };
+    const bench = await new Bench(replay).unknown();
+    const { store, clock } = bench.installation;
+    const [row] = store.rows('capabilities');
+    if (row !== undefined) store.seed('capabilities', { ...row, state: 'held' });
+    await bench.step();
+    const { length } = store.events;
+    await bench.step();
+    expect(await bench.state()).toMatchObject({ status: 'reconciling', queries: 0 });
+    expect(store.events).toHaveLength(length);
+    expect((store.rows('work')[0]?.next_at ?? '') > clock.iso).toBe(true);
+    clock.moveTo('2031-01-01T10:11:00.000Z');
+    await bench.step();
+    expect((await bench.state()).status).toBe('manual_handoff');
+    expect(bench.payload('tool.call.manual_handoff')).toMatchObject({ reason: 'deadline_passed' });
+  });
+});
+
 describe('a call that is not unknown', () => {
   it('is left alone', async () => {
     const bench = new Bench();

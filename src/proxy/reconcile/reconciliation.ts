@@ -19,6 +19,9 @@ import { CallRecorder } from '../executor/call-recorder.js';
 import { handoffPacket } from './handoff-packet.js';
 import { Inquiry, type Reconciling } from './inquiry.js';
 
+/** How long a question that may not be asked just now is left alone: a pause can last, and may be about many calls. */
+const PUT_OFF_MS = 10_000;
+
 type Unknown = LoadedCall & { readonly state: ToolCallIn<'result_unknown' | 'reconciling'> };
 
 /**
@@ -75,6 +78,7 @@ export class Reconciliation {
     if (!mayAsk) return; // evidence may still come by itself, and the deadline is when somebody looks again
     const looked = await this.inquiry.ask(call, capability, plan.asks === 'replay');
     if (looked === null) return this.handOff(call, 'no_query_possible');
+    if (looked === 'later') return this.putOff(call);
     const evidence = { finding: looked.finding.finding, askedAt, ...looked.evidence };
     const quietAtMs = await this.quietFrom(call, capability);
     const proof = proofIn(looked.finding, evidence, quietAtMs !== null && Date.parse(askedAt) >= quietAtMs);
@@ -121,6 +125,15 @@ export class Reconciliation {
       { kind: 'record_query', query: { n: made, result, nextAt, evidence } },
       { nextAt },
     );
+  }
+
+  /** Nothing was asked, so nothing is recorded and no look-up is used up: only the time of the next step moves. */
+  private async putOff({ row, state }: Reconciling): Promise<void> {
+    const laterMs = this.desk.clock.now() + PUT_OFF_MS;
+    const nextAt = new Date(Math.min(laterMs, Date.parse(state.reconciliationDeadline))).toISOString();
+    const draft = this.desk.beginAbout(row, { lane: 'settle', causeKind: 'event' }).guard(this.desk.ownerGuard());
+    const where = { tool_call_id: row.tool_call_id, kind: 'reconcile' };
+    await this.desk.commit(draft.write({ op: 'set', table: 'work', where, set: { next_at: nextAt }, guard: 'work' }));
   }
 
   /** Somebody else settled the call while it was looked up: what was found and says otherwise is put beside it. */
