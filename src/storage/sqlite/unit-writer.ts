@@ -83,6 +83,11 @@ export class UnitWriter {
     this.isOwned = () => statement.get(instanceId, epoch) !== undefined;
   }
 
+  /** False once another process has taken over: what is in the database is then no longer this one's to vouch for. */
+  get isOwner(): boolean {
+    return this.isOwned?.() !== false;
+  }
+
   /**
    * One result per unit, in order; those that are `committed` are durable. Throws `StoreBusy` when another process kept the
    * database locked (nothing was written, try again), and `StoreBroken` when the transaction failed as a whole: no unit of it
@@ -132,7 +137,7 @@ export class UnitWriter {
 
   /** Inside the transaction, so that nobody can take over between this and the commit. */
   private assertOwned(): void {
-    if (this.isOwned?.() === false) throw new StoreTakenOver();
+    if (!this.isOwner) throw new StoreTakenOver();
   }
 
   private begin(): void {

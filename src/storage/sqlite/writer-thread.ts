@@ -84,10 +84,11 @@ export class WriterThread implements WriterPort {
     throw this.die(`the writer thread has answered ${answer.kind} to a checkpoint`);
   }
 
-  /** Where the store stands. The root is null while more than `budgetMs` of counting is left. */
+  /** Where the store stands. The root is null while more than `budgetMs` of counting is left. Rejects with `StoreTakenOver`. */
   async head(budgetMs: number): Promise<StoreHead> {
     const answer = await this.ask({ kind: 'head', budgetMs });
     if (answer.kind === 'head') return answer.head;
+    if (answer.kind === 'taken_over') throw new StoreTakenOver();
     throw this.die(`the writer thread has answered ${answer.kind} to a question for the head`);
   }
 

@@ -64,7 +64,7 @@ function handle(request: WriterRequest, { writer, tree, database }: Parts): Writ
     case 'apply':
       return apply(request, writer, tree);
     case 'head':
-      return { kind: 'head', head: tree.head(request.budgetMs) };
+      return writer.isOwner ? { kind: 'head', head: tree.head(request.budgetMs) } : { kind: 'taken_over' };
     case 'recover':
       return recover(writer);
     case 'checkpoint':

@@ -94,6 +94,18 @@ describe('taking over a data directory that another process holds', () => {
     ]);
   });
 
+  it('is the only one to say how far the store has come, also when the other closes without having noticed', async () => {
+    const note = () => JSON.parse(readFileSync(join(dataDir, 'head.json'), 'utf8')) as unknown;
+    const first = await registered();
+    await first.custody.keep();
+    const second = await registered(true);
+    await second.custody.keep();
+    await first.close();
+    expect(note()).toMatchObject({ size: second.feed.head(), closed: false });
+    await second.close();
+    expect(note()).toMatchObject({ size: second.feed.head(), closed: true });
+  });
+
   it('changes nothing before it has registered: the other goes on, and nobody else gets in', async () => {
     const first = await registered();
     const second = await open(true);

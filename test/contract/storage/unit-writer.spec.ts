@@ -247,6 +247,17 @@ describe('the writer of a SQLite store', () => {
     other.close();
   });
 
+  it('vouches for the store only while it is the owner of it', () => {
+    const writer = harness.writer();
+    expect(writer.isOwner).toBe(true);
+    const row = { instance_id: 'ins_1', epoch: 1, pid: 1, started_at: '', heartbeat_at: '', state: 'running' };
+    writer.apply([unit({ writes: [{ op: 'insert', table: 'instances', row, takenGuard: 'instance' }] })]);
+    writer.own({ instanceId: 'ins_1', epoch: 1 });
+    expect(writer.isOwner).toBe(true);
+    harness.database.exec(`UPDATE instances SET state = 'ended'`);
+    expect(writer.isOwner).toBe(false);
+  });
+
   it('goes on after the newest position, whoever wrote it', () => {
     harness.writer().apply([new CallScript().proposeAndDispatch()]);
     const again = harness.writer();
