@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { AGENT, callerWith, Installation, OPERATOR, refundCapability } from '../../../test/builders/installation.js';
 import type { Changes } from '../../../test/contract/capabilities/manifest-examples.js';
 import { SUCCESS, VerifyingInstallation } from '../../../test/builders/outcome-installation.js';
+import { retryRefusal } from '../../domain/tool-call/tool-call.retry.js';
 import type { Caller } from '../../identity/caller.js';
 import { ResolveHandoff, type FoundOut } from './resolve-handoff.command.js';
 import { ResolveHandoffHandler } from './resolve-handoff.handler.js';
@@ -63,6 +64,37 @@ describe('a person’s finding about a call that nobody could settle', () => {
     const { installation, id } = await handedOff();
     await resolve(installation, id);
     expect(await resolve(installation, id, { finding: 'not_happened' })).toBe('handoff_not_open');
+  });
+
+  it.each([
+    ['not_happened', 'happened'],
+    ['happened', 'failed'],
+    ['partial', 'happened'],
+  ] as const)(
+    '%s is contradicted by evidence on record that says %s, and nothing is tried again',
+    async (finding, meaning) => {
+      const { installation, id } = await handedOff();
+      const callback = { callbackId: 'cb-1', source: 'psp', meaning };
+      await installation.record(id, { kind: 'record_callback', callback });
+      expect(await resolve(installation, id, { finding })).toBe('accepted');
+      const { state } = await installation.call(id);
+      expect(state).toMatchObject({ resolution: { finding }, contradicted: true });
+      expect(retryRefusal(state)).toMatchObject({ code: 'retry_not_allowed' });
+    },
+  );
+
+  it.each([
+    ['not_happened', 'failed'],
+    ['happened', 'happened'],
+    ['not_happened', 'unclear'],
+  ] as const)('%s stands beside evidence that says %s', async (finding, meaning) => {
+    const { installation, id } = await handedOff();
+    await installation.record(id, {
+      kind: 'record_callback',
+      callback: { callbackId: 'cb-1', source: 'psp', meaning },
+    });
+    await resolve(installation, id, { finding });
+    expect((await installation.call(id)).state).toMatchObject({ resolution: { finding }, contradicted: false });
   });
 
   it('is for operators, about calls that were handed off', async () => {

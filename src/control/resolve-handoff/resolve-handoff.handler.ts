@@ -5,6 +5,7 @@ import type { CommittedEvent } from '../../domain/events/envelope.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { Feedback, OutcomeCommand } from '../../domain/outcome/outcome.commands.js';
 import type { Caller } from '../../identity/caller.js';
+import { contradicts } from '../../domain/tool-call/tool-call.contradict.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import type { LoadedCall } from '../../storage/units/load.js';
 import { loadOutcome, OutcomeInUnit } from '../../storage/units/outcome-in-unit.js';
@@ -59,6 +60,7 @@ export class ResolveHandoffHandler implements ICommandHandler<ResolveHandoff> {
           ? { kind: 'resolve_handoff', finding: { ...fact, ...confirmed(first, evidenceRefs), resolvedBy: by } }
           : { kind: 'record_finding', finding: { ...fact, foundBy: by } },
       );
+      if (isDecided) await this.holdAgainstEvidence(call, row.tenant, finding);
       const outcome = isDecided ? await loadOutcome(this.desk.read, caller.tenant, toolCallId) : null;
       if (outcome !== null) {
         const { handoffId } = state;
@@ -68,6 +70,20 @@ export class ResolveHandoffHandler implements ICommandHandler<ResolveHandoff> {
       }
       return draft;
     });
+  }
+
+  /** A tool or a statement that said otherwise stays on record beside the finding, and then nothing is sent on its account. */
+  private async holdAgainstEvidence(call: CallInUnit, tenant: string, finding: string): Promise<void> {
+    const events = await this.desk.read.streamEvents(tenant, { kind: 'call', id: call.toolCallId });
+    const otherwise = events.filter(({ envelope, payload }) => {
+      const { meaning } = payload;
+      if (envelope.eventType !== 'tool.call.callback_received') return false;
+      return (meaning === 'happened' || meaning === 'failed') && contradicts(call.state, meaning);
+    });
+    if (otherwise.length === 0) return;
+    const evidenceRefs = otherwise.map(({ envelope }) => envelope.eventId);
+    const meaning = `the evidence on record says otherwise than the finding ${finding}`;
+    call.do({ kind: 'record_contradiction', contradiction: { evidenceRefs, meaning } });
   }
 
   /** What another person has found about the same handoff; the same person again is not a second one. */

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { callIn, callsIn } from '../../../test/builders/tool-call-examples.js';
+import { contradicts } from '../../domain/tool-call/tool-call.contradict.js';
 import { decideToolCall } from '../../domain/tool-call/tool-call.decide.js';
 import { SITUATIONS, type Situation } from '../../domain/tool-call/tool-call.transitions.js';
 import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
 import { MEANINGS, type Meaning } from './callback-reading.js';
-import { contradicts, stepFor, type Evidence, type Step } from './late-evidence.js';
+import { stepFor, type Evidence, type Step } from './late-evidence.js';
 
 const CIRCUMSTANCES = { now: '2031-01-01T10:01:00.000Z', digest: () => 'sha256:effect' };
 

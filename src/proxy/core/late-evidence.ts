@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../domain/json/json-value.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
-import type { ToolCallIn, ToolCallState } from '../../domain/tool-call/tool-call.state.js';
+import { contradicts } from '../../domain/tool-call/tool-call.contradict.js';
+import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
 import type { Meaning } from './callback-reading.js';
 
 /** One piece of evidence that is on record and has not been applied. */
@@ -141,43 +142,6 @@ function afterTheEnd(state: ToolCallState, evidence: Evidence): Step {
 
 export const isOpenHandoff = (state: ToolCallState): boolean =>
   state.status === 'manual_handoff' && state.resolution === null;
-
-/** Whether what is said cannot be true beside how the call ended. */
-export function contradicts(state: ToolCallState, says: 'happened' | 'failed'): boolean {
-  switch (state.status) {
-    case 'completed':
-      return says === 'failed';
-    case 'failed':
-      return says === 'happened' && state.knownEffect !== 'full';
-    case 'manual_handoff':
-      return findingContradicts(state, says);
-    case 'denied':
-    case 'not_executed':
-      return says === 'happened';
-    case 'proposed':
-    case 'authorized':
-    case 'dispatching':
-    case 'dispatched':
-    case 'accepted':
-    case 'result_unknown':
-    case 'reconciling':
-      return false;
-  }
-}
-
-function findingContradicts({ resolution }: ToolCallIn<'manual_handoff'>, says: 'happened' | 'failed'): boolean {
-  switch (resolution?.finding) {
-    case 'happened':
-      return says === 'failed';
-    case 'not_happened':
-      return says === 'happened';
-    case 'partial':
-      return true;
-    case 'unknowable':
-    case undefined:
-      return false;
-  }
-}
 
 const wordFor = (state: ToolCallState): string =>
   state.status === 'manual_handoff' && state.resolution !== null ? state.resolution.finding : state.status;

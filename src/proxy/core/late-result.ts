@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../domain/json/json-value.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
 import { isTerminal, type ToolCallState } from '../../domain/tool-call/tool-call.state.js';
-import { contradicts, isOpenHandoff } from './late-evidence.js';
+import { contradicts } from '../../domain/tool-call/tool-call.contradict.js';
+import { isOpenHandoff } from './late-evidence.js';
 
 const EVIDENCE = 'answer of the attempt, received late';
 const SOURCE = 'attempt';
