@@ -30,6 +30,7 @@ import { Canceller } from './proxy/cancel/canceller.worker.js';
 import { Executor } from './proxy/executor/executor.worker.js';
 import type { RunningTracing } from './proxy/observe/start-tracing.js';
 import { LateResults } from './proxy/reconcile/late-results.worker.js';
+import { AcceptedPolling } from './proxy/reconcile/accepted-polling.js';
 import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
 import { Reconciliation } from './proxy/reconcile/reconciliation.js';
 import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
@@ -66,6 +67,8 @@ const VERSION_SET = `countersign/${PRODUCT_VERSION} events/1 schema/${SCHEMA_VER
 
 /** How long the last answers of a stopping process may take to leave. */
 const CLOSING_MS = 1000;
+/** How often it is seen which accepted calls may be asked about again. */
+const POLL_INTERVAL_MS = 1000;
 
 /** How long the last records of a stopping process may take. */
 const RECORDING_MS = 2000;
@@ -265,6 +268,8 @@ async function startWork(
     settings.readiness.probeIntervalMs,
     logger,
   );
+  const polling = app.get(AcceptedPolling);
+  const polls = new Periodic([{ name: 'accepted calls', tick: () => polling.tick() }], POLL_INTERVAL_MS, logger);
   watchSweep(sweep, app.get(Readiness));
   await looks.start();
   clockWatch.onIrregularity(() => void sweep.wake());
@@ -277,10 +282,13 @@ async function startWork(
   authorized.start(() => void sweep.wake());
   await sweep.start();
   reconciler.start();
+  // Its first pass asks tools, which nobody has to wait for.
+  void polls.start();
   return async (graceMs) => {
     await looks.stop();
     clockWatch.stop();
     await sweep.stop();
+    await polls.stop();
     await reconciler.stop();
     await late.stop();
     await stopping.stop();

@@ -21,7 +21,16 @@ let nobody: Client;
 let amount = 0;
 let ids = 0;
 
-const NAMES = ['demo.job', 'demo.early', 'demo.brief', 'demo.books', 'demo.silent', 'refund.late', 'refund.replay'];
+const NAMES = [
+  'demo.job',
+  'demo.early',
+  'demo.brief',
+  'demo.books',
+  'demo.silent',
+  'refund.late',
+  'refund.polled',
+  'refund.replay',
+];
 
 beforeAll(async () => {
   const refund = (name: string, changes: object): object => {
@@ -56,6 +65,11 @@ beforeAll(async () => {
           referenceAt: '/data/refundId',
           keyAt: '/data/idempotencyKey',
         },
+      }),
+      ...refund('refund.polled', {
+        pending: { status: [202], referenceAt: '/refundId' },
+        lateResult: 'poll',
+        timeout: '20s',
       }),
       ...refund('refund.replay', {
         effect: 'replay_by_key',
@@ -138,6 +152,18 @@ describe('a tool that tells the end afterwards', () => {
     expect(call).toMatchObject({ status: 'failed', error: { code: 'failed_at_tool', effect: 'none' } });
     expect(call.retryAllowed).toBe(false);
     expect(await stack.provider.executionsOf(orderId)).toBe(0);
+  });
+
+  it('is asked where the manifest says so, and the call ends as accepted calls end', async () => {
+    const orderId = await stack.provider.order();
+    await stack.provider.inject({ accept202: true, completeAfterMs: 1_200, orderId, times: 1 });
+    const sent = await harness.propose('refund.polled', { orderId, amountMinor: 500 }, { wait: 0 });
+    const { toolCallId } = sent.body;
+    await harness.callWhen(toolCallId, ['accepted']);
+    const call = await harness.callWhen(toolCallId, ENDS);
+    expect(call).toMatchObject({ status: 'completed', result: { orderId, status: 'succeeded' } });
+    expect(typesOf(toolCallId).slice(-2)).toEqual(['tool.call.accepted', 'tool.call.completed']);
+    expect(await stack.provider.executionsOf(orderId)).toBe(1);
   });
 
   it('settles a call whose result is unknown, with the callback as evidence', async () => {

@@ -25,19 +25,29 @@ export class Inquiry {
 
   /** Null when the question cannot or may not be asked; `later` when nothing may be sent just now. */
   async ask(call: Reconciling, capability: Capability, byReplay: boolean): Promise<LookedUp | 'later' | null> {
+    if (capability.manifest.probe !== null) return this.lookUp(call, capability);
+    const use = await this.useOf(call);
+    if (use === null || !byReplay || !(await this.mayReplay(call, capability))) return null;
+    return (await this.isHeldUp(call)) ? 'later' : this.connector.replay(capability, use);
+  }
+
+  /** Asks with the read-only probe; null when there is none, or when the record of the call cannot be trusted. */
+  async lookUp(call: LoadedCall, capability: Capability): Promise<LookedUp | null> {
+    const { probe } = capability.manifest;
+    const use = probe === null ? null : await this.useOf(call);
+    return probe === null || use === null ? null : this.connector.lookUp(capability, probe, use);
+  }
+
+  private async useOf(call: LoadedCall): Promise<Use | null> {
     try {
       const { args, masked } = await this.judge.open(call);
-      const use: Use = {
+      return {
         args,
         masked,
         downstreamKey: call.state.downstreamKey,
         externalRequestId: call.state.externalRequestId,
         deadline: this.desk.clock.monotonic() + LOOK_UP_TIMEOUT_MS,
       };
-      const { probe } = capability.manifest;
-      if (probe !== null) return await this.connector.lookUp(capability, probe, use);
-      if (!byReplay || !(await this.mayReplay(call, capability))) return null;
-      return (await this.isHeldUp(call)) ? 'later' : await this.connector.replay(capability, use);
     } catch (error) {
       if (error instanceof RecordTampered) return null;
       throw error;

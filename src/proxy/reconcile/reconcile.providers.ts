@@ -1,3 +1,4 @@
+import { AcceptedPolling } from './accepted-polling.js';
 import { Inquiry } from './inquiry.js';
 import { LateApplication } from './late-application.js';
 import { LateMatching } from './late-matching.js';
@@ -9,6 +10,7 @@ import { RestoredCalls } from './restored-calls.js';
 
 /** What finds out about results that nobody knows: by asking, and by what comes of itself. */
 export const RECONCILE = [
+  AcceptedPolling,
   Inquiry,
   Reconciliation,
   Reconciler,
