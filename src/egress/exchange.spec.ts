@@ -115,6 +115,7 @@ describe('Exchange', () => {
     clock.wallMs += byMs;
     exchange.onRequestStart(controller);
     expect(abort).not.toHaveBeenCalled();
+    exchange.abandon('aborted');
   });
 
   it('sleeps through a limit that is further off than a timer can hold', async () => {
