@@ -288,7 +288,7 @@ async function startWork(
     await looks.stop();
     clockWatch.stop();
     await sweep.stop();
-    await polls.stop();
+    await within(graceMs, polls.stop());
     await reconciler.stop();
     await late.stop();
     await stopping.stop();

@@ -26,6 +26,11 @@ export class CapabilityGate {
     return capability?.manifestDigest === call.manifestDigest ? capability : undefined;
   }
 
+  /** Whether any definition in force says that the tool is asked about what it has accepted. */
+  get anyPolls(): boolean {
+    return this.registry.list().some(({ manifest }) => manifest.lateResult === 'poll');
+  }
+
   /** Digests of all definitions in force. */
   digestsInForce(): readonly string[] {
     return this.registry.list().map(({ manifestDigest }) => manifestDigest);

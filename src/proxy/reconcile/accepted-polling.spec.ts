@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Installation, refundCapability } from '../../../test/builders/installation.js';
 import type { Changes } from '../../../test/contract/capabilities/manifest-examples.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
@@ -113,10 +113,19 @@ describe('a call that the tool has taken on, where the manifest says that it is 
 });
 
 describe('a call that the tool has taken on and tells the end of by itself', () => {
-  it('is never asked about', async () => {
+  it('is never asked about, nor read for it where no definition polls', async () => {
     const one = new TakenOn({ pending: { status: [202], referenceAt: '/id' } });
     await one.accepted();
+    const read = jest.spyOn(one.installation.desk.read, 'callsInStates');
     await one.polling.tick();
-    expect(one.asked).toEqual([]);
+    expect([one.asked, read.mock.calls]).toEqual([[], []]);
+  });
+
+  it('is left alone beside one that is asked about', async () => {
+    const one = new TakenOn();
+    const id = await one.accepted();
+    jest.spyOn(one.installation.gate, 'bound').mockReturnValue(refundCapability({}));
+    await one.polling.tick();
+    expect([one.asked, await one.status(id)]).toEqual([[], 'accepted']);
   });
 });
