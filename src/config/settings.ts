@@ -27,6 +27,22 @@ export interface FileSinkSettings extends AnySinkSettings {
 
 export type SinkSettings = WebhookSettings | FileSinkSettings;
 
+/** Durable sessions; `config/default.yaml` says what each means. */
+export interface SessionSettings {
+  readonly backend: 'jsonl' | 'database';
+  readonly codec: 'none' | 'gzip' | 'zstd';
+  readonly snapshots: 'file' | 'database';
+  readonly strictSnapshots: boolean;
+  readonly writeBatchMaxDelayMs: number;
+  readonly pendingEventsMax: number;
+  readonly pendingBytesMax: number;
+  readonly openMax: number;
+  readonly idleCloseMs: number;
+  readonly suspendWaitMs: number;
+  readonly eventBytesMax: number;
+  readonly batchEventsMax: number;
+}
+
 /**
  * The settings, parsed once, frozen, typed. `config/default.yaml` documents every one with its unit and reason.
  * Names of durations end in `Ms`, sizes in `BytesMax` or `Max`. A class, so that it can be injected.
@@ -98,6 +114,7 @@ export abstract class Settings {
     /** By name. Sinks come from the settings alone: nobody can add one over HTTP. */
     readonly sinks: Readonly<Record<string, SinkSettings>>;
   };
+  abstract readonly sessions: SessionSettings;
   abstract readonly runs: { readonly implicitIdleMs: number; readonly modelCancelMs: number };
   abstract readonly limits: {
     readonly jsonDepthMax: number;
