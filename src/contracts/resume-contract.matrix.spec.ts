@@ -130,8 +130,8 @@ describe('after a restart the sweeps do what the contract says of a run that was
   it('suspended', async () => {
     const interrupted = new Interrupted();
     const id = await interrupted.callIn('proposed');
-    const { desk, commands } = interrupted.installation;
-    await new SuspendRunHandler(desk, commands).execute(
+    const { desk, commands, settings } = interrupted.installation;
+    await new SuspendRunHandler(desk, commands, settings).execute(
       new SuspendRun(AGENT, await runOf(interrupted, id), null, null),
     );
     await interrupted.restart();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { CountersignError } from '../domain/errors/countersign-error.js';
+import type { CompatibilityVerdict } from '../domain/events/session-events.js';
 import {
   AUTOMATIC_ACTIONS,
   contractProblems,
@@ -49,6 +50,18 @@ export class ResumeContract {
       if (authorized.olderVersion === 'wait') return 'wait';
     }
     return authorized.automatic === 'wait' ? 'wait' : 'send';
+  }
+
+  /** Whether a run that rests at a checkpoint may go on under this program, and between which versions that was decided. */
+  run(recordedVersionSetId: string): {
+    readonly verdict: CompatibilityVerdict;
+    readonly from: string;
+    readonly to: string;
+  } {
+    const { mustAgree } = this.document.versions;
+    const agree = versionsAgree(recordedVersionSetId, this.versionSetId, mustAgree);
+    // What another version left is read in place: absent fields have their defaults, newer ones were refused on load.
+    return { verdict: agree ? 'continue' : 'migrate', from: recordedVersionSetId, to: this.versionSetId };
   }
 
   /** True: a new owner waits for what a tool has taken on as the old one would have. False: its result is unknown. */

@@ -30,7 +30,7 @@ import { OrphanedAttempts } from '../../src/proxy/sweep/orphaned-attempts.js';
 import type { TableRow } from '../../src/storage/rows/tables.js';
 import { GuardFailed } from '../../src/storage/unit.js';
 import type { LoadedCall } from '../../src/storage/units/load.js';
-import { GO_ON } from './resume-examples.js';
+import { deliveredContract, GO_ON } from './resume-examples.js';
 import { AGENT, APPROVER, Installation, OPERATOR, refundCapability, TENANT } from './installation.js';
 
 export const CANCEL = {
@@ -285,14 +285,14 @@ export const DOINGS = {
     return new StopRunHandler(desk, commands).execute(new StopRun(AGENT, runId, false, null, null));
   },
   suspend: async (world, pick) => {
-    const { desk, commands } = world.installation;
+    const { desk, commands, settings } = world.installation;
     const runId = await world.runOf(pick);
-    return new SuspendRunHandler(desk, commands).execute(new SuspendRun(AGENT, runId, null, null));
+    return new SuspendRunHandler(desk, commands, settings).execute(new SuspendRun(AGENT, runId, null, null));
   },
   resume: async (world, pick) => {
     const { desk, commands } = world.installation;
     const runId = await world.runOf(pick);
-    return new ResumeRunHandler(desk, commands).execute(new ResumeRun(AGENT, runId, null, null));
+    return new ResumeRunHandler(desk, commands, deliveredContract()).execute(new ResumeRun(AGENT, runId, null, null));
   },
   time_passes: async (world, _pick, flavour) => {
     world.installation.clock.advance((flavour % 5) * 15_000);

@@ -13,6 +13,8 @@ import { headOf, type StoreHead } from '../../src/storage/store-head.js';
 import { Feed } from '../../src/storage/feed.js';
 import type { SinkReader, StoreReader } from '../../src/storage/readers/store-reader.js';
 import { TABLE_KEYS } from '../../src/storage/rows/table-rules.js';
+import type { SessionReader } from '../../src/storage/readers/session-records.js';
+import { jsonDigest } from '../../src/domain/digests/digests.js';
 import type { TableName, TableRow } from '../../src/storage/rows/tables.js';
 import { Store, type InstanceRef, type StoreStatus } from '../../src/storage/store.js';
 import { GuardFailed, type Committed, type Expectation, type Unit, type Write } from '../../src/storage/unit.js';
@@ -342,6 +344,7 @@ function reader(store: MemoryStore): StoreReader {
         'runs',
         (row) => row.tenant === tenant && row.principal === principal && row.label === label && !isEnded(row.status),
       ),
+    ...sessionRecords(store, one, many),
     openCallCount: async (_tenant, runId) =>
       (await many('tool_calls', (row) => row.run_id === runId && !isTerminal(row.status))).length,
     pendingApprovalCount: async (_tenant, runId) =>
@@ -509,3 +512,38 @@ function reader(store: MemoryStore): StoreReader {
     eventsAfter: async (position, limit) => store.events.filter((event) => event.position > position).slice(0, limit),
   };
 }
+
+type One = <T extends TableName>(table: T, match: (row: TableRow<T>) => boolean) => Promise<TableRow<T> | null>;
+type Many = <T extends TableName>(
+  table: T,
+  match: (row: TableRow<T>) => boolean,
+  limit?: number,
+) => Promise<readonly TableRow<T>[]>;
+
+function sessionRecords(store: MemoryStore, one: One, many: Many): SessionReader {
+  const factsOf = (tenant: string, sessionId: string, after: number, upTo: number) =>
+    store.events
+      .filter(({ envelope }) => envelope.tenant === tenant && envelope.sessionId === sessionId)
+      .filter(({ envelope }) => envelope.sessionId !== envelope.runId)
+      .filter(({ position }) => position > after && position <= upTo)
+      .map((event) => ({ event, payloadCommitment: jsonDigest(event.payload) }));
+  return {
+    session: (tenant, id) => one('sessions', (row) => row.tenant === tenant && row.session_id === id),
+    sessions: async (tenant, principal, before, limit) =>
+      (await many('sessions', (row) => row.tenant === tenant && (principal === null || row.principal === principal)))
+        .toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1))
+        .filter((row) => before === null || keyOf(row) < before.join(' '))
+        .slice(0, limit),
+    openRunOfSession: (tenant, id) =>
+      one('runs', (row) => row.tenant === tenant && row.session_id === id && row.run_id !== id && !isEnded(row.status)),
+    openCheckpoints: (tenant, runId) =>
+      many('checkpoints', (row) => row.tenant === tenant && row.run_id === runId && row.status === 'open'),
+    checkpoint: (tenant, id) => one('checkpoints', (row) => row.tenant === tenant && row.checkpoint_id === id),
+    suspendingRuns: (limit) =>
+      many('runs', (row) => row.status === 'suspending' && row.session_id !== row.run_id, limit),
+    sessionEvents: async (tenant, id, after, limit) => factsOf(tenant, id, after, Infinity).slice(0, limit),
+    sessionEventsBetween: async (tenant, id, after, upTo) => factsOf(tenant, id, after, upTo),
+  };
+}
+
+const keyOf = (row: TableRow<'sessions'>): string => `${row.created_at} ${row.session_id}`;

@@ -6,8 +6,10 @@ import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { Caller } from '../../identity/caller.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed, type Guard } from '../../storage/unit.js';
+import { openCheckpointsOf } from '../../storage/readers/session-records.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
+import { archiveCheckpoints } from '../../storage/units/checkpoint-in-unit.js';
 import { callFromRow, loadApproval } from '../../storage/units/load.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
@@ -75,6 +77,7 @@ export class EndRunHandler implements ICommandHandler<EndRun> {
   ): Promise<void> {
     const draft = beginInRun(this.desk, caller, run.row, { lane: 'govern', now: this.desk.now() });
     new RunInUnit(draft, run).do(command, 'session-runtime');
+    archiveCheckpoints(draft, await openCheckpointsOf(this.desk.read, run.row));
     await this.desk.commit(draft.guard(hasNoCall(run.row.run_id, none)));
   }
 

@@ -1,4 +1,5 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Settings } from '../../config/settings.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { CommandLog, type Acknowledged } from '../command-log.js';
@@ -15,6 +16,7 @@ export class SuspendRunHandler implements ICommandHandler<SuspendRun> {
   constructor(
     private readonly desk: UnitDesk,
     private readonly log: CommandLog,
+    private readonly settings: Settings,
   ) {}
 
   async execute({ caller, runId, reason, commandId }: SuspendRun): Promise<Acknowledged> {
@@ -22,7 +24,10 @@ export class SuspendRunHandler implements ICommandHandler<SuspendRun> {
     return this.log.carryOut(caller, asked, async (start) => {
       const loaded = await loadOwnRun(this.desk.read, caller, runId);
       const draft = start(aboutRun(loaded));
-      const run = new RunInUnit(draft, loaded).do({ kind: 'request_suspend', request: {} });
+      const run = new RunInUnit(draft, loaded).do({
+        kind: 'request_suspend',
+        request: loaded.state.implicit ? {} : { waitLimitMs: this.settings.sessions.suspendWaitMs },
+      });
       if (loaded.state.implicit) run.do({ kind: 'suspend', suspension: { safePoint: 'no_open_turn' } });
       return draft;
     });

@@ -5,6 +5,7 @@ import { INSTALLATION_EVENTS } from './installation-events.js';
 import { OUTCOME_EVENTS } from './outcome-events.js';
 import type { PayloadOf } from './payload-shape.js';
 import { RUN_CHAIN_EVENTS } from './run-chain-events.js';
+import { SESSION_EVENTS } from './session-events.js';
 
 export { STREAM_KINDS } from './event-definition.js';
 export type { EventDefinition, Producer, StreamKind } from './event-definition.js';
@@ -255,6 +256,7 @@ export const CATALOGUE = {
   }),
 
   ...RUN_CHAIN_EVENTS,
+  ...SESSION_EVENTS,
   ...OUTCOME_EVENTS,
   ...APPROVAL_AND_COMMAND_EVENTS,
   ...EVIDENCE_EVENTS,

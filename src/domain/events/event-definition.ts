@@ -11,6 +11,8 @@ export const STREAM_KINDS = [
   'policy',
   'ledger',
   'evidence',
+  'session',
+  'checkpoint',
 ] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 

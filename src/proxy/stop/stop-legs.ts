@@ -5,9 +5,11 @@ import { Settings } from '../../config/settings.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
 import { closeUnsent } from '../../policy/approvals/close-unsent.js';
+import { openCheckpointsOf } from '../../storage/readers/session-records.js';
 import { runFacts, runState } from '../../storage/rows/run.row.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
+import { archiveCheckpoints } from '../../storage/units/checkpoint-in-unit.js';
 import { callFromRow, loadApproval, type LoadedCall } from '../../storage/units/load.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
@@ -134,6 +136,7 @@ export class StopLegs {
       { kind: 'stop', stop: { legs: { model, calls, callCount: legs.length } }, openCalls: 0 },
       'session-runtime',
     );
+    archiveCheckpoints(draft, await openCheckpointsOf(this.desk.read, run));
     await this.desk.commit(draft);
   }
 

@@ -2,6 +2,7 @@ import type { CommittedEvent, StreamRef } from '../../domain/events/envelope.js'
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { ApprovalListQuery, Page, ToolCallListQuery } from './lists.js';
 import type { TableRow } from '../rows/tables.js';
+import type { SessionReader } from './session-records.js';
 
 /**
  * Every question the product asks of what is durable. Nothing is visible here before it is on disk. A question about a tenant's
@@ -21,7 +22,8 @@ export interface StoreReader
     InstallationReader,
     SinkReader,
     EventReader,
-    LateResultReader {}
+    LateResultReader,
+    SessionReader {}
 
 export interface ToolCallReader {
   toolCall(tenant: string, toolCallId: string): Promise<TableRow<'tool_calls'> | null>;

@@ -1,4 +1,5 @@
 import { OUTCOME_COLUMNS } from './outcome.columns.js';
+import { SESSION_COLUMNS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
 
 export type ColumnKind = 'text' | 'text?' | 'integer' | 'integer?';
@@ -153,6 +154,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
     resolved_at: 'text?',
   },
   ...OUTCOME_COLUMNS,
+  ...SESSION_COLUMNS,
   control_commands: {
     tenant: 'text',
     command_id: 'text',

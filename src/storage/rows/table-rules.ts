@@ -1,4 +1,5 @@
 import { OUTCOME_KEYS } from './outcome.columns.js';
+import { SESSION_KEYS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
 
 /** The primary key of each table, in order. */
@@ -10,6 +11,7 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   approval_votes: ['approval_id', 'sub'],
   handoffs: ['handoff_id'],
   ...OUTCOME_KEYS,
+  ...SESSION_KEYS,
   control_commands: ['tenant', 'command_id'],
   capabilities: ['name', 'version'],
   pauses: ['tenant', 'target_kind', 'target'],

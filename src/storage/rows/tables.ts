@@ -2,13 +2,14 @@ import type { ApprovalStatus } from '../../domain/approval/approval.state.js';
 import type { RunStatus } from '../../domain/run/run.state.js';
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { OutcomeTables } from './outcome.tables.js';
+import type { SessionTables } from './session.tables.js';
 
 /**
  * The rows a unit may write. Derived rows repeat what their stream says, so that loading is one primary-key read;
  * operational rows have no event; the idempotency record is kept for ever. Times are ISO 8601 text in UTC with
  * milliseconds (`2031-01-01T00:00:00.000Z`), so text order is time order.
  */
-export interface Tables extends OutcomeTables {
+export interface Tables extends OutcomeTables, SessionTables {
   runs: {
     run_id: string;
     tenant: string;

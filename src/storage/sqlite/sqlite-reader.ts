@@ -11,6 +11,7 @@ import { OpenedKeys } from '../readers/opened-keys.js';
 import { proposalReader } from '../readers/proposal.reader.js';
 import { runChainReader } from '../readers/run-chain.reader.js';
 import { runReader } from '../readers/run.reader.js';
+import { sessionReader } from '../readers/session.reader.js';
 import type { StoreReader } from '../readers/store-reader.js';
 import { sinkReader } from '../readers/sink.reader.js';
 import { toolCallReader } from '../readers/tool-call.reader.js';
@@ -76,5 +77,6 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...eventReader(connection, keys),
     ...runChainReader(connection, keys),
     ...outcomeReader(connection),
+    ...sessionReader(connection, keys),
   };
 }

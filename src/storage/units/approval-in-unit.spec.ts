@@ -16,13 +16,13 @@ import { UnitDraft } from './unit-draft.js';
 const ID = 'apr_1';
 const START = at('09:00:00');
 /** What the call it is about is about. */
-const REFS = { toolCallId: 'call_1', runId: 'run_1', sessionId: 'ses_1' };
+const REFS = { toolCallId: 'call_1', runId: 'run_1', sessionId: 'run_1' };
 const FACTS: ApprovalFacts = {
   approval_id: ID,
   tenant: 'acme',
   tool_call_id: 'call_1',
   run_id: 'run_1',
-  session_id: 'ses_1',
+  session_id: 'run_1',
   principal: '["alice","agent-7"]',
   version: 0,
   supersedes_approval_id: null,
@@ -94,7 +94,7 @@ describe('an approval in a unit', () => {
       approvalId: ID,
       toolCallId: 'call_1',
       runId: 'run_1',
-      sessionId: 'ses_1',
+      sessionId: 'run_1',
       streamKind: 'approval',
     });
   });

@@ -9,6 +9,7 @@ import { approvalRow, voteRow, type ApprovalFacts } from '../rows/approval.row.j
 import type { Write } from '../unit.js';
 import type { PlacedEvent } from './call-rows.js';
 import type { UnitDraft } from './unit-draft.js';
+import { recordCheckpoint } from './wait-checkpoint.js';
 
 export interface ApprovalBefore {
   readonly state: ApprovalState | null;
@@ -62,6 +63,9 @@ export class ApprovalInUnit {
     const stream = { kind: 'approval', id: approvalId } as const;
     const ids = this.draft.append(stream, this.facts.version, decided.events, refs, producer);
     decided.events.forEach((event, index) => this.remember(event, ids[index] as string));
+    if (decided.events.some(({ type }) => type === 'approval.required')) {
+      recordCheckpoint(this.draft, this.callRefs, 'awaiting_approval');
+    }
     return this;
   }
 

@@ -29,7 +29,7 @@ const FACTS: ToolCallFacts = {
   tool_call_id: ID,
   tenant: 'acme',
   run_id: 'run_1',
-  session_id: 'ses_1',
+  session_id: 'run_1',
   turn_id: 'turn-1',
   call_id: 'toolu_1',
   correlation_id: 'intent-1',
@@ -142,7 +142,7 @@ describe('a call in a unit', () => {
     expect(one.store.events[1]?.envelope).toMatchObject({
       toolCallId: ID,
       runId: 'run_1',
-      sessionId: 'ses_1',
+      sessionId: 'run_1',
       turnId: 'turn-1',
       capabilityId: 'refund.create@1.0.0',
     });

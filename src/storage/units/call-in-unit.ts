@@ -19,6 +19,7 @@ import {
   type WorkTiming,
 } from './call-rows.js';
 import type { UnitDraft } from './unit-draft.js';
+import { recordCheckpoint } from './wait-checkpoint.js';
 
 /** A call as loaded, or as it is about to be opened. */
 export interface CallBefore {
@@ -106,6 +107,9 @@ export class CallInUnit {
       producer,
     );
     decided.events.forEach((event, index) => this.remember(event, ids[index] as string, refs));
+    if (decided.events.some(({ type }) => type === 'tool.call.result_unknown')) {
+      recordCheckpoint(this.draft, this.refs, 'awaiting_reconciliation');
+    }
     return this;
   }
 

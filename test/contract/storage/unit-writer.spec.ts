@@ -144,12 +144,12 @@ describe('the writer of a SQLite store', () => {
         unit({ appends }),
       ]);
     const scopes = harness.database.prepare('SELECT scope FROM data_keys ORDER BY scope').pluck().all();
-    expect(scopes).toEqual(['session/run_1', 'session/run_2', 'tenant/acme']);
+    expect(scopes).toEqual(['session/acme/run_1', 'session/acme/run_2', 'tenant/acme']);
   });
 
   it('does not unseal under a key that was moved to another session', () => {
     harness.writer().apply([new CallScript('run_1').proposeAndDispatch()]);
-    harness.database.exec(`UPDATE data_keys SET scope = 'session/run_2'`);
+    harness.database.exec(`UPDATE data_keys SET scope = 'session/acme/run_2'`);
     const [result] = harness.writer().apply([new CallScript('run_2').proposeAndDispatch()]);
     expect(result).toEqual({ outcome: 'refused', message: 'sealed bytes do not open with this key and context' });
   });
