@@ -3,7 +3,7 @@ import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { cancelBy, isOnTheWire, stoppable, type Stoppable } from '../../capabilities/cancellation.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { isTerminal } from '../../domain/tool-call/tool-call.state.js';
-import { closeUnsent } from '../../policy/approvals/close-unsent.js';
+import { closeUnsent } from '../../storage/units/close-unsent.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { loadApproval } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';

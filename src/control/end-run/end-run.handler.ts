@@ -7,9 +7,8 @@ import type { Caller } from '../../identity/caller.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed, type Guard } from '../../storage/unit.js';
 import { openCheckpointsOf } from '../../storage/readers/session-records.js';
-import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
-import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { archiveCheckpoints } from '../../storage/units/checkpoint-in-unit.js';
+import { closeUnsent } from '../../storage/units/close-unsent.js';
 import { callFromRow, loadApproval } from '../../storage/units/load.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
@@ -84,14 +83,9 @@ export class EndRunHandler implements ICommandHandler<EndRun> {
   private async giveUp(caller: Caller, row: TableRow<'tool_calls'>): Promise<void> {
     const correlationId = row.correlation_id;
     const draft = beginInRun(this.desk, caller, row, { lane: 'govern', now: this.desk.now(), correlationId });
-    const call = new CallInUnit(draft, await callFromRow(this.desk.read, row));
     const approval =
       row.approval_id === null ? null : await loadApproval(this.desk.read, caller.tenant, row.approval_id);
-    if (approval !== null && (approval.state.status === 'pending' || approval.state.status === 'granted')) {
-      const closing = { kind: 'close', closing: { reason: 'run_ended' } } as const;
-      new ApprovalInUnit(draft, approval, call.refs).do(closing, 'control-plane');
-    }
-    call.do({ kind: 'close', closing: { reason: 'run_ended' } }, {}, 'control-plane');
+    closeUnsent(draft, await callFromRow(this.desk.read, row), approval, 'run_ended', 'control-plane');
     await this.desk.commit(draft);
   }
 }

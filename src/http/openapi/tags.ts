@@ -4,6 +4,7 @@ export const TAGS = {
   Approvals: 'Questions to people, and their answers.',
   Control: 'Commands: resume, cancel, retry, pause, reload. Each is recorded, also when it is refused.',
   Outcomes: 'What the world shows of a call, told by sources of feedback.',
+  Sessions: 'Everything a replaced harness needs to go on: the log of a conversation, its state, its owner.',
   Runs: 'What the calls of one task belong to, why they were made and what came of them.',
   Capabilities: 'What agents may propose.',
   Events: 'Every governed fact, in commit order.',

@@ -4,7 +4,7 @@ import { cancelBy, stoppable } from '../../capabilities/cancellation.js';
 import { Settings } from '../../config/settings.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
-import { closeUnsent } from '../../policy/approvals/close-unsent.js';
+import { closeUnsent } from '../../storage/units/close-unsent.js';
 import { openCheckpointsOf } from '../../storage/readers/session-records.js';
 import { runFacts, runState } from '../../storage/rows/run.row.js';
 import type { TableRow } from '../../storage/rows/tables.js';

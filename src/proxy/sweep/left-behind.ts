@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings.js';
-import { closeUnsent } from '../../policy/approvals/close-unsent.js';
+import { closeUnsent } from '../../storage/units/close-unsent.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { callFromRow, loadApproval } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';

@@ -9,6 +9,7 @@ import { describeReads } from './contract/reads.js';
 import { describeRecent } from './contract/recent.js';
 import { describeRestart } from './contract/restart.js';
 import { describeRows } from './contract/rows.js';
+import { describeSessions } from './contract/sessions.js';
 import { describeUnits } from './contract/units.js';
 
 /** The store that the current test has opened, and how to open one with other limits. */
@@ -45,6 +46,7 @@ export function describeStoreContract(name: string, open: OpenStoreUnderTest): v
     describeRecent(underTest);
     describeLists(underTest);
     describeOutcomesAndRuns(underTest);
+    describeSessions(underTest);
     describeRestart(underTest);
   });
 }

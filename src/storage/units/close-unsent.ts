@@ -1,15 +1,15 @@
 import type { Producer } from '../../domain/events/catalogue.js';
-import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
-import { CallInUnit } from '../../storage/units/call-in-unit.js';
-import type { LoadedApproval, LoadedCall } from '../../storage/units/load.js';
-import type { UnitDraft } from '../../storage/units/unit-draft.js';
+import { ApprovalInUnit } from './approval-in-unit.js';
+import { CallInUnit } from './call-in-unit.js';
+import type { LoadedApproval, LoadedCall } from './load.js';
+import type { UnitDraft } from './unit-draft.js';
 
 /** Ends a call of which nothing was sent, and the open question about it, in one unit: nobody can say yes any more. */
 export function closeUnsent(
   draft: UnitDraft,
   loaded: LoadedCall,
   approval: LoadedApproval | null,
-  reason: 'cancelled' | 'stopped' | 'superseded',
+  reason: 'cancelled' | 'stopped' | 'superseded' | 'run_ended',
   producer: Producer & ('control-plane' | 'recovery'),
 ): void {
   const call = new CallInUnit(draft, loaded);
