@@ -74,8 +74,11 @@ export const SESSION_CATALOGUE = {
     toolCalls: 'list',
     incomplete: 'boolean?',
   }),
-  /** The answer to a call, in the words of the record. Written by the session itself when it learns how the call ended. */
-  'tool.message': define(['capability-runtime', 'recovery'], [...TURN, 'toolCallId'], {
+  /**
+   * The answer to a call, in the words of the record. Written by the session itself when it learns how the call ended; it names
+   * the tool call unless the call was never proposed.
+   */
+  'tool.message': define(['capability-runtime', 'recovery'], TURN, {
     messageId: 'text',
     callId: 'text',
     contents: 'list',
