@@ -1,6 +1,6 @@
 import { NEVER_PROPOSED } from './call-end.js';
 import { owedAnswers } from './call-answers.js';
-import { runStatusOf, type SessionCore } from './session-core.js';
+import { waitsDurably, type SessionCore } from './session-core.js';
 import type { NewSessionEvent } from './session.append.js';
 import { isDurableWait, isOpenTurn, type TurnState } from './turn.state.js';
 
@@ -28,8 +28,8 @@ export function closersOf(core: SessionCore, outcome: 'interrupted' | 'stopped' 
 
 /** A stop closes the turns of a run that is stopping; what is still being carried out keeps them open all the same. */
 function mustStayOpen(core: SessionCore, turn: TurnState, outcome: 'interrupted' | 'stopped'): boolean {
-  const status = runStatusOf(core, turn.runId);
-  return isDurableWait(turn, outcome === 'stopped' && status === 'stopping' ? 'running' : status);
+  const isStop = outcome === 'stopped' && core.runs.get(turn.runId) === 'stopping';
+  return isStop ? isDurableWait(turn, 'running') : waitsDurably(core, turn);
 }
 
 /**

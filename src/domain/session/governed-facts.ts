@@ -10,19 +10,21 @@ export function evolveGoverned(core: SessionCore, fact: MirroredEvent): void {
   core.events.add(fact.eventId);
   core.mirroredPosition = Math.max(core.mirroredPosition, fact.position);
   if (envelope.reasoningObjectId !== undefined) core.reasoning.add(envelope.reasoningObjectId);
-  if (envelope.runId !== undefined && Object.hasOwn(RUN_EDGES, type)) moveRun(core, envelope.runId, type);
+  if (envelope.runId !== undefined && Object.hasOwn(RUN_EDGES, type)) moveRun(core, envelope.runId, type, envelope.producer === 'recovery');
   if (envelope.toolCallId !== undefined) moveCall(core, fact, envelope.toolCallId);
   const turnId = envelope.turnId ?? turnOfCall(core, envelope.toolCallId);
   if (envelope.approvalId !== undefined) moveApproval(core, turnId, type, envelope.approvalId);
   if (type.startsWith('plan_review.')) moveReview(core, turnId, fact);
 }
 
-function moveRun(core: SessionCore, runId: string, type: string): void {
+function moveRun(core: SessionCore, runId: string, type: string, isRecovery: boolean): void {
   const from = core.runs.get(runId) ?? 'none';
   const next = RUN_EDGES[type as keyof typeof RUN_EDGES][from];
   if (next === undefined) return;
   core.runs.set(runId, next);
   core.lastRunId = runId;
+  if (type === 'run.suspended' && isRecovery) core.cutRuns.add(runId);
+  else if (type === 'run.resumed') core.cutRuns.delete(runId);
 }
 
 function moveCall(core: SessionCore, fact: MirroredEvent, toolCallId: string): void {

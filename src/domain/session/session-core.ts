@@ -2,7 +2,7 @@ import type { RunStatus } from '../run/run.state.js';
 import type { MessageDisposition } from './session-catalogue.js';
 import type { SessionKey } from './session-key.js';
 import { evolveTurn, type TurnFact } from './turn.js';
-import type { TurnState } from './turn.state.js';
+import { isDurableWait, type TurnState } from './turn.state.js';
 
 /** A call of the session as the store tells it. */
 export interface GovernedCall {
@@ -46,6 +46,8 @@ export interface SessionCore {
   mirroredPosition: number;
   lastRunId: string | null;
   readonly runs: Map<string, RunStatus>;
+  /** Runs that recovery suspended because nobody was there any more: their turns are closed like those of an interrupted run. */
+  readonly cutRuns: Set<string>;
   readonly turns: Set<string>;
   readonly steps: Set<string>;
   readonly messages: Set<string>;
@@ -70,6 +72,7 @@ export function emptyCore(key: SessionKey): SessionCore {
     mirroredPosition: -1,
     lastRunId: null,
     runs: new Map(),
+    cutRuns: new Set(),
     turns: new Set(),
     steps: new Set(),
     messages: new Set(),
@@ -85,6 +88,11 @@ export function emptyCore(key: SessionKey): SessionCore {
 /** Brings a fact of the store to the turn it names, if that is the open one. */
 export function tellTurn(core: SessionCore, turnId: string | null, fact: TurnFact): void {
   if (turnId !== null && core.turn?.turnId === turnId) core.turn = evolveTurn(core.turn, fact);
+}
+
+/** Whether the turn that is open may stay so over a restart. */
+export function waitsDurably(core: SessionCore, turn: TurnState): boolean {
+  return isDurableWait(turn, core.cutRuns.has(turn.runId) ? 'interrupted' : runStatusOf(core, turn.runId));
 }
 
 /** The run status as far as it is mirrored; a run that is not known counts as none. */

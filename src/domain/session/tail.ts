@@ -3,11 +3,11 @@ import { schemaProblem } from './append-schema.js';
 import { envelopeProblem, referenceProblem } from './append-references.js';
 import { guardProblem } from './append-guard.js';
 import { isSessionEventType, SESSION_CATALOGUE, SESSION_FORMAT_VERSION } from './session-catalogue.js';
-import { emptyCore, runStatusOf, type SessionCore } from './session-core.js';
+import { emptyCore, waitsDurably, type SessionCore } from './session-core.js';
 import { evolveCore } from './session-core.evolve.js';
 import type { SessionKey } from './session-key.js';
 import type { SessionEvent, SessionFact, SessionHeader } from './session-row.js';
-import { isDurableWait, isOpenTurn } from './turn.state.js';
+import { isOpenTurn } from './turn.state.js';
 
 export type TailClass =
   /** No turn is open. */
@@ -61,7 +61,7 @@ export function classifyTail(key: SessionKey, header: SessionHeader, facts: read
 
 export function tailOf(core: SessionCore): TailClass {
   if (!isOpenTurn(core.turn)) return 'balanced';
-  return isDurableWait(core.turn, runStatusOf(core, core.turn.runId)) ? 'durable_wait' : 'open';
+  return waitsDurably(core, core.turn) ? 'durable_wait' : 'open';
 }
 
 /** Needs a newer program to be understood. */
