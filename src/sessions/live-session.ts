@@ -7,7 +7,13 @@ import { appendToCore, type NewSessionEvent } from '../domain/session/session.ap
 import type { SessionCore } from '../domain/session/session-core.js';
 import { evolveCore } from '../domain/session/session-core.evolve.js';
 import type { SessionKey } from '../domain/session/session-key.js';
-import type { MirroredEvent, SessionEvent, SessionFact, SessionHeader, SessionRow } from '../domain/session/session-row.js';
+import type {
+  MirroredEvent,
+  SessionEvent,
+  SessionFact,
+  SessionHeader,
+  SessionRow,
+} from '../domain/session/session-row.js';
 import { isOpenTurn } from '../domain/session/turn.state.js';
 import type {
   AppendAnswer,
@@ -177,7 +183,12 @@ export class LiveSession {
     return { events, headSeq: this.core.headSeq, durableSeq: this.writes.status().durableSeq };
   }
 
-  private take(inputs: readonly NewSessionEvent[], producer: Producer, isGroup: boolean, isSynthetic = false): readonly SessionEvent[] {
+  private take(
+    inputs: readonly NewSessionEvent[],
+    producer: Producer,
+    isGroup: boolean,
+    isSynthetic = false,
+  ): readonly SessionEvent[] {
     const { ids, clock } = this.environment;
     const context = {
       producer,
@@ -189,7 +200,9 @@ export class LiveSession {
     };
     const appended = appendToCore(this.core, inputs, context, isGroup ? ids.next('unt') : null);
     if (!appended.ok) {
-      throw new CountersignError(appended.code, appended.message, { pointer: `/events/${appended.index}${appended.pointer ?? ''}` });
+      throw new CountersignError(appended.code, appended.message, {
+        pointer: `/events/${appended.index}${appended.pointer ?? ''}`,
+      });
     }
     this.commit(appended.events, appended.bytes);
     return appended.events;
@@ -218,7 +231,8 @@ export class LiveSession {
       this.take([owed], producer, false);
     } catch (error) {
       if (!(error instanceof CountersignError) || !WITHHOLDING.has(error.code)) throw error;
-      const words = owed.eventType === 'tool.message' ? { contents: [{ type: 'text', text: WITHHELD }] } : { text: WITHHELD };
+      const words =
+        owed.eventType === 'tool.message' ? { contents: [{ type: 'text', text: WITHHELD }] } : { text: WITHHELD };
       this.take([{ ...owed, payload: { ...owed.payload, ...words } }], producer, false);
     }
   }
@@ -227,7 +241,8 @@ export class LiveSession {
     const isBefore = Number.isSafeInteger(expectedSeq) && expectedSeq >= -1 && inputs.length > 0;
     if (isBefore && expectedSeq + inputs.length <= this.core.headSeq) {
       const rows =
-        this.memory.rowsFrom(expectedSeq + 1, inputs.length) ?? (await this.medium.read(expectedSeq + 1, inputs.length));
+        this.memory.rowsFrom(expectedSeq + 1, inputs.length) ??
+        (await this.medium.read(expectedSeq + 1, inputs.length));
       if (isRepeat(rows, inputs)) return this.answer(rows);
     }
     throw new CountersignError('seq_conflict', `the log is at ${this.core.headSeq} and not where this append begins`);

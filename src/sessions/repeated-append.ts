@@ -7,7 +7,10 @@ import type { SessionEvent, SessionRow } from '../domain/session/session-row.js'
 const REFS: readonly SessionRef[] = ['runId', 'turnId', 'stepId', 'toolCallId', 'reasoningObjectId', 'skillId'];
 
 /** Whether the rows are what an append of these events made, so that asking again is the same request and no second one. */
-export function isRepeat(rows: readonly SessionRow[], inputs: readonly NewSessionEvent[]): rows is readonly SessionEvent[] {
+export function isRepeat(
+  rows: readonly SessionRow[],
+  inputs: readonly NewSessionEvent[],
+): rows is readonly SessionEvent[] {
   return rows.length === inputs.length && inputs.every((input, index) => isMade(rows[index], input));
 }
 

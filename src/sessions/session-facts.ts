@@ -39,7 +39,15 @@ export async function joinedFacts(
 /** The row that repeats a governed event. */
 export function mirroredAt(seq: number, { event, payloadCommitment }: GovernedEvent): MirroredEvent {
   const { position, envelope, payload } = event;
-  return Object.freeze({ kind: 'mirror', seq, eventId: envelope.eventId, position, envelope, payloadCommitment, payload });
+  return Object.freeze({
+    kind: 'mirror',
+    seq,
+    eventId: envelope.eventId,
+    position,
+    envelope,
+    payloadCommitment,
+    payload,
+  });
 }
 
 function isMirrorOf(row: MirrorRow, { event, payloadCommitment }: GovernedEvent): boolean {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { ErrorCode } from '../domain/errors/error-codes.js';
 import { timeAt } from '../domain/events/instant.js';
@@ -13,13 +13,14 @@ import { evolveCore } from '../domain/session/session-core.evolve.js';
 import { sessionIdProblem } from '../domain/session/session-id.js';
 import type { SessionKey } from '../domain/session/session-key.js';
 import type { MirroredEvent, SessionFact, SessionHeader, SessionRow } from '../domain/session/session-row.js';
+import type { SessionSnapshot } from '../domain/session/session-state.js';
 import { classifyTail, tailOf, type TailClass } from '../domain/session/tail.js';
 import type { StoredLog } from './backends/persistence-backend.js';
 import type { LiveEnvironment, OpenedSession } from './live-session.parts.js';
 import { rowOf } from './row-memory.js';
 import { joinedFacts } from './session-facts.js';
 import { type FoldedState, type SessionFold } from './session-fold.js';
-import { readOf, refuseFor, type Read, type SessionMedia } from './session-media.js';
+import { failedWith, readOf, refuseFor, type Read, type SessionMedia } from './session-media.js';
 import { reducedState, snapshotProblem } from './session-reduction.js';
 import type { LoadedSnapshot } from './snapshots/state-storage.js';
 
@@ -111,22 +112,29 @@ export class SessionLoader {
     return { log: log.value, header, facts: joined.facts, missing: joined.missing, core: verdict.core, snapshot };
   }
 
-  /** Rows 8 to 11. */
+  /**
+   * Rows 8 to 11. A session that nothing has been said or done in yet has no log: its first row is written when there is one.
+   */
   private async withoutLog(key: SessionKey, snapshot: Read<LoadedSnapshot>): Promise<Understood> {
-    if (!snapshot.ok) throw snapshot.error;
-    const { position, agentState } = snapshot.value.snapshot;
-    if (position !== null) {
-      throw new CountersignError('log_missing_for_snapshot', 'there is a snapshot of the session and no log');
-    }
-    const digest = createHash('sha256').update(canonicalJson(agentState as unknown as JsonObject)).digest('hex');
-    await this.media.record.commitImported(key, digest);
+    if (snapshot.ok) await this.importState(key, snapshot.value.snapshot);
+    else if (!failedWith(snapshot, 'session_not_found')) throw snapshot.error;
     const joined = await joinedFacts(this.media.record, key, []);
-    const core = emptyCore(key);
     const missing = joined.ok ? joined.missing : [];
+    const isUntouched = missing.length > 0 && missing.every(({ envelope }) => envelope.streamKind === 'session');
+    if (!snapshot.ok && !isUntouched) throw snapshot.error;
+    const core = emptyCore(key);
     for (const fact of missing) evolveCore(core, fact);
     const createdAt = timeAt(this.environment.clock.now());
     const header = { formatVersion: SESSION_FORMAT_VERSION, ...key, createdAt };
     return { log: null, header, facts: [], missing, core, snapshot };
+  }
+
+  private async importState(key: SessionKey, { position, agentState }: SessionSnapshot): Promise<void> {
+    if (position !== null) {
+      throw new CountersignError('log_missing_for_snapshot', 'there is a snapshot of the session and no log');
+    }
+    const sourceDigest = hash('sha256', canonicalJson(agentState as unknown as JsonObject), 'hex');
+    await this.media.record.commitImported(key, { sourceDigest, agentState });
   }
 
   /** One step of rows 13, 14 and 21, the first that is due. True: something was written, everything is to be read again. */
@@ -238,7 +246,11 @@ function mustBeOfKey(key: SessionKey, log: Read<StoredLog<unknown> | null>, snap
 
 const unjoined = (row: SessionRow): SessionFact => (row.kind === 'event' ? row : { ...row, payload: null });
 
-function refusalOf(found: { readonly code: ErrorCode; readonly problem: string; readonly seq: number | null }): CountersignError {
+function refusalOf(found: {
+  readonly code: ErrorCode;
+  readonly problem: string;
+  readonly seq: number | null;
+}): CountersignError {
   const place = found.seq === null ? '' : ` at seq ${found.seq}`;
   return new CountersignError(found.code, `${found.problem}${place}`);
 }

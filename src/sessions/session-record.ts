@@ -1,6 +1,7 @@
 import type { EventEnvelope } from '../domain/events/envelope.js';
 import type { JsonObject } from '../domain/json/json-value.js';
 import type { SessionKey } from '../domain/session/session-key.js';
+import type { AgentState } from '../domain/session/session-state.js';
 
 /** A governed event of a session, with what its leaf commits to. */
 export interface GovernedEvent {
@@ -31,6 +32,13 @@ export interface Repair {
   readonly oldRevision: string;
 }
 
+/** A state from before there were logs. */
+export interface ImportedState {
+  /** SHA-256 of its canonical text, hex. */
+  readonly sourceDigest: string;
+  readonly agentState: AgentState;
+}
+
 /** What operators and auditors are told; details hold no content and at most eight characters of an id. */
 export type PersistenceDiagnostic =
   | 'persistence.background_write_failed'
@@ -51,8 +59,8 @@ export abstract class SessionRecord {
   abstract commitInterruption(key: SessionKey, interruption: Interruption): Promise<void>;
   /** Records `session.repaired`: an unfinished tail was cut. */
   abstract commitRepaired(key: SessionKey, repair: Repair): Promise<void>;
-  /** Records `session.imported`: a state of an earlier layout, by its digest (hex), begins the log. */
-  abstract commitImported(key: SessionKey, sourceDigest: string): Promise<void>;
+  /** Records `session.imported`: a state of an earlier layout begins the log. */
+  abstract commitImported(key: SessionKey, source: ImportedState): Promise<void>;
   /** R18: the run ends unrecorded, its approvals are closed and its leases revoked. Nothing for a run that has ended. */
   abstract markNotResumable(key: SessionKey, runId: string): Promise<void>;
   /** Another process holds the session and its heartbeat is young enough. */

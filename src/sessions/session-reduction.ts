@@ -22,14 +22,18 @@ export function snapshotProblem(
   snapshot: Read<LoadedSnapshot>,
   facts: readonly SessionFact[],
   isStrict: boolean,
-): unknown {
+): Error | null {
   if (!snapshot.ok) {
-    if (failedWith(snapshot, 'state_corrupt')) return isStrict ? snapshot.error : null;
-    return failedWith(snapshot, 'session_not_found') ? null : snapshot.error;
+    const error = snapshot.error instanceof Error ? snapshot.error : new Error('a snapshot could not be read');
+    if (failedWith(snapshot, 'state_corrupt')) return isStrict ? error : null;
+    return failedWith(snapshot, 'session_not_found') ? null : error;
   }
   const { position } = snapshot.value.snapshot;
   if (position !== null && facts[position.lastSeq]?.eventId !== position.lastEventId) {
-    return new CountersignError('snapshot_ahead_of_log', 'the log does not hold the event at which the snapshot stands');
+    return new CountersignError(
+      'snapshot_ahead_of_log',
+      'the log does not hold the event at which the snapshot stands',
+    );
   }
   if (!isStrict || snapshot.value.loadSource !== 'bak') return null;
   return new CountersignError('state_corrupt', 'the newest snapshot cannot be read, and falling back is forbidden');

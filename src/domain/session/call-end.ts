@@ -52,4 +52,5 @@ function resultText(payload: JsonObject | null): string {
 }
 
 const wordOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : 'unknown');
-const messageText = (value: JsonValue | undefined): string => (typeof value === 'string' && value !== '' ? ` ${value}` : '');
+const messageText = (value: JsonValue | undefined): string =>
+  typeof value === 'string' && value !== '' ? ` ${value}` : '';

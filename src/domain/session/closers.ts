@@ -9,7 +9,10 @@ import { isDurableWait, isOpenTurn, type TurnState } from './turn.state.js';
  * end. Derived from what is on record and from nothing else, so a second asking after the first was appended gives nothing;
  * no model and no tool is run. None while the turn is in a durable wait.
  */
-export function closersOf(core: SessionCore, outcome: 'interrupted' | 'stopped' = 'interrupted'): readonly NewSessionEvent[] {
+export function closersOf(
+  core: SessionCore,
+  outcome: 'interrupted' | 'stopped' = 'interrupted',
+): readonly NewSessionEvent[] {
   const turn = core.turn;
   if (!isOpenTurn(turn) || mustStayOpen(core, turn, outcome)) return [];
   const cause = { causationId: core.lastEventId };

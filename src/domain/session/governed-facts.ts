@@ -10,7 +10,8 @@ export function evolveGoverned(core: SessionCore, fact: MirroredEvent): void {
   core.events.add(fact.eventId);
   core.mirroredPosition = Math.max(core.mirroredPosition, fact.position);
   if (envelope.reasoningObjectId !== undefined) core.reasoning.add(envelope.reasoningObjectId);
-  if (envelope.runId !== undefined && Object.hasOwn(RUN_EDGES, type)) moveRun(core, envelope.runId, type, envelope.producer === 'recovery');
+  if (envelope.runId !== undefined && Object.hasOwn(RUN_EDGES, type))
+    moveRun(core, envelope.runId, type, envelope.producer === 'recovery');
   if (envelope.toolCallId !== undefined) moveCall(core, fact, envelope.toolCallId);
   const turnId = envelope.turnId ?? turnOfCall(core, envelope.toolCallId);
   if (envelope.approvalId !== undefined) moveApproval(core, turnId, type, envelope.approvalId);
@@ -79,6 +80,7 @@ function moveReview(core: SessionCore, turnId: string | null, fact: MirroredEven
   const id = typeof named === 'string' ? named : fact.envelope.streamId;
   const type: string = fact.envelope.eventType;
   // what closes a review need not name the turn: the review is of the turn that is open while it is
-  if (type === 'plan_review.required') tellTurn(core, turnId ?? core.turn?.turnId ?? null, { kind: 'review_opened', id });
+  if (type === 'plan_review.required')
+    tellTurn(core, turnId ?? core.turn?.turnId ?? null, { kind: 'review_opened', id });
   else tellTurn(core, core.turn?.turnId ?? null, { kind: 'review_closed', id });
 }

@@ -81,7 +81,9 @@ function copiedMembers(object: object, walk: Walk, depth: number): JsonValue {
     const member = (object as Record<string, unknown>)[key];
     if (member === undefined) continue;
     walk.units += key.length + 4;
-    const value = isWellFormed(key) ? copied(member, walk, depth + 1) : refused(walk, 'has half a surrogate pair as a key');
+    const value = isWellFormed(key)
+      ? copied(member, walk, depth + 1)
+      : refused(walk, 'has half a surrogate pair as a key');
     if (walk.problem !== null) {
       walk.path.push(key);
       return null;

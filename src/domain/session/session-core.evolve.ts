@@ -22,7 +22,7 @@ function evolveBuffered(core: SessionCore, event: SessionEvent): void {
   if (type === 'turn.started') remember(core, core.turns, event.turnId ?? '');
   else if (type === 'step.started') remember(core, core.steps, event.stepId ?? '');
   else if (type === 'assistant.message') listCalls(core, event);
-  else if (type === 'tool.message' || type === 'tool.reported') answer(core, String(payload['callId']), event.seq);
+  else if (type === 'tool.message' || type === 'tool.reported') answer(core, payload['callId'] as string, event.seq);
   const command = turnCommandOf(type, event, payload);
   if (command !== null) core.turn = evolveTurn(core.turn, command);
 }

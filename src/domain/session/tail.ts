@@ -115,4 +115,9 @@ function groupProblem(open: Group | null, fact: SessionFact): string | null {
   return goesOn ? null : 'a group is broken off';
 }
 
-const refused = (code: Refused['code'], problem: string, seq: number | null): Refused => ({ ok: false, code, problem, seq });
+const refused = (code: Refused['code'], problem: string, seq: number | null): Refused => ({
+  ok: false,
+  code,
+  problem,
+  seq,
+});

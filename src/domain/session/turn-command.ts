@@ -15,7 +15,11 @@ export function turnCommandOf(
       return { kind: 'record_context', contextBuildId: String(payload['contextBuildId']) };
     case 'step.started': {
       const build = payload['contextBuildId'];
-      return { kind: 'begin_step', stepId: refs.stepId ?? '', contextBuildId: typeof build === 'string' ? build : null };
+      return {
+        kind: 'begin_step',
+        stepId: refs.stepId ?? '',
+        contextBuildId: typeof build === 'string' ? build : null,
+      };
     }
     case 'assistant.delta':
       return STREAM;
