@@ -20,8 +20,11 @@ const unp = 'history_unpaired';
 const saf = 'not_at_safe_point';
 const dan = 'dangling_reference';
 const nul = 'impossible';
+// a review may have begun before the calls were answered, or after
+const unpYes = 'history_unpaired | allowed';
+const unpSao = 'history_unpaired | step_already_open';
 
-type Row = PerItem<typeof TURN_SITUATIONS, 'allowed' | 'impossible' | ErrorCode>;
+type Row = PerItem<typeof TURN_SITUATIONS, 'allowed' | 'impossible' | typeof unpYes | typeof unpSao | ErrorCode>;
 
 /** Columns: none · open, model_active, tools_pending, awaiting_approval, awaiting_plan_review, settled · ended. */
 // prettier-ignore
@@ -50,38 +53,38 @@ export const TURN_ANSWERS = {
     to_another:             [tno,  dan, dan, dan, dan, dan, dan,  tno],
   },
   end_step: {
-    completed:              [tno,  nul, saf, unp, unp, unp, yes,  tno],
-    cut_or_failed:          [tno,  nul, yes, unp, unp, unp, yes,  tno],
-    interrupted_or_stopped: [tno,  nul, yes, unp, unp, unp, yes,  tno],
+    completed:              [tno,  nul, saf, unp, unp, unpYes, yes, tno],
+    cut_or_failed:          [tno,  nul, yes, unp, unp, unpYes, yes, tno],
+    interrupted_or_stopped: [tno,  nul, yes, unp, unp, unpYes, yes, tno],
     between_steps:          [tno,  sno, nul, nul, nul, sno, sno,  tno],
   },
   end_turn: {
     between_steps:          [tno,  yes, nul, nul, nul, saf, yes,  tno],
-    inside_a_step:          [tno,  nul, sao, unp, unp, unp, sao,  tno],
+    inside_a_step:          [tno,  nul, sao, unp, unp, unpSao, sao, tno],
     with_a_governed_call:   [tno,  unp, unp, unp, unp, unp, unp,  tno],
   },
 } as const satisfies Readonly<Record<TurnCommand['kind'], Readonly<Record<string, Row>>>>;
 
-type Edges = Readonly<Partial<Record<TurnStatus | 'none', TurnStatus>>>;
+type Edges = Readonly<Partial<Record<TurnStatus | 'none', readonly TurnStatus[]>>>;
 
-/** (kind, status) → the next status, where the event changes it. */
+/** (kind, status) → the statuses that may come next, where the event changes the status. */
 export const TURN_EDGES: Readonly<Record<TurnCommand['kind'] | TurnFact['kind'], Edges>> = {
-  begin_turn: { none: 'open', ended: 'open' },
+  begin_turn: { none: ['open'], ended: ['open'] },
   record_context: {},
-  begin_step: { open: 'model_active', settled: 'model_active' },
+  begin_step: { open: ['model_active'], settled: ['model_active'] },
   stream: {},
-  finish_message: { model_active: 'settled' },
-  answer: { tools_pending: 'settled', awaiting_approval: 'settled' },
-  end_step: { model_active: 'settled' },
-  end_turn: { open: 'ended', settled: 'ended' },
+  finish_message: { model_active: ['settled', 'tools_pending'] },
+  answer: { tools_pending: ['settled'], awaiting_approval: ['settled'] },
+  end_step: { model_active: ['settled'] },
+  end_turn: { open: ['ended'], settled: ['ended'] },
   call_opened: {},
   call_closed: {},
-  approval_opened: { tools_pending: 'awaiting_approval' },
-  approval_closed: { awaiting_approval: 'tools_pending' },
+  approval_opened: { tools_pending: ['awaiting_approval'] },
+  approval_closed: { awaiting_approval: ['tools_pending'] },
   review_opened: {
-    tools_pending: 'awaiting_plan_review',
-    awaiting_approval: 'awaiting_plan_review',
-    settled: 'awaiting_plan_review',
+    tools_pending: ['awaiting_plan_review'],
+    awaiting_approval: ['awaiting_plan_review'],
+    settled: ['awaiting_plan_review'],
   },
-  review_closed: { awaiting_plan_review: 'tools_pending' },
+  review_closed: { awaiting_plan_review: ['tools_pending', 'settled'] },
 };
