@@ -131,6 +131,11 @@ export class LiveSession {
     return this.writes.drain();
   }
 
+  /** The session is being deleted: what waits is not written any more. */
+  discard(): void {
+    this.writes.discard();
+  }
+
   /** What all facts in memory say. */
   state(): FoldedState {
     return this.memory.current();

@@ -162,7 +162,7 @@ export class SessionCoordinator {
   async closeIdle(): Promise<void> {
     const { openMax, idleCloseMs } = this.rules;
     const idle = this.all()
-      .filter((live) => !live.hasOpenTurn && !live.notResumable)
+      .filter((live) => !live.hasOpenTurn && !this.saves.owesMark(live.key))
       .sort((left, right) => left.usedAt - right.usedAt);
     const tooMany = this.live.size - openMax;
     const now = this.environment.clock.now();
@@ -174,7 +174,7 @@ export class SessionCoordinator {
   async delete(key: SessionKey): Promise<void> {
     refuseId(key);
     const live = this.find(key);
-    live?.closeAdmission();
+    live?.discard();
     await this.chain.run(textOf(key), async () => {
       await this.media.snapshots.delete(key);
       await this.media.backend.delete(key);

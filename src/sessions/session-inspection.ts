@@ -7,7 +7,7 @@ import { classifyTail, tailOf, type TailClass } from '../domain/session/tail.js'
 import type { StoredLog } from './backends/persistence-backend.js';
 import { joinedFacts } from './session-facts.js';
 import { refuseId } from './session-load.js';
-import { readOf, type Read, type SessionMedia } from './session-media.js';
+import { failedWith, readOf, type Read, type SessionMedia } from './session-media.js';
 
 export interface InspectOptions {
   /** Also compare every payload with the digest that was written beside it. */
@@ -59,6 +59,7 @@ export async function inspectStored(
     digests !== 'differ' &&
     position !== null &&
     stored?.rows[position.lastSeq]?.eventId === position.lastEventId;
+  const isMissing = failedWith(snapshot, 'session_not_found');
   const problems = [...seen.problems, ...(digests === 'differ' ? ['a payload differs from its digest'] : [])];
   return {
     key,
@@ -68,7 +69,7 @@ export async function inspectStored(
     formatVersion: stored?.header.formatVersion ?? null,
     revision: stored?.revision ?? null,
     barrierSeq: stored?.barrierSeq ?? null,
-    problems: snapshot.ok ? problems : [...problems, codeOf(snapshot.error)],
+    problems: isMissing || snapshot.ok ? problems : [...problems, codeOf(snapshot.error)],
     digests,
     snapshot: snapshot.ok ? { ...snapshot.value, isVerified } : null,
   };

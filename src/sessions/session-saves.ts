@@ -71,6 +71,11 @@ export class SessionSaves {
     return this.unmarked.size > 0;
   }
 
+  /** The end of this session's run is on no medium yet. */
+  owesMark(key: SessionKey): boolean {
+    return this.unmarked.has(textOf(key));
+  }
+
   /** Tries the marks that are due again; all of them where `isLast`. Resolves with what still failed. */
   async retryMarks(isLast = false): Promise<readonly unknown[]> {
     const problems: unknown[] = [];

@@ -107,8 +107,7 @@ export class WriteBehind {
    */
   flush(): Promise<number> {
     if (this.barrier !== null) return this.barrier;
-    const isNothingLeft = this.active === null && this.pending.length === 0 && this.durableSeq <= this.barrierSeq;
-    if (isNothingLeft) return Promise.resolve(this.durableSeq);
+    if (this.active === null && !this.isUnpromised()) return Promise.resolve(this.durableSeq);
     this.disarm();
     const barrier = this.drainBehindBarrier();
     this.barrier = barrier;
@@ -128,6 +127,14 @@ export class WriteBehind {
     this.admission = 'closed';
   }
 
+  /** What waits is not wanted any more: the log itself is being removed. A write under way is not called back. */
+  discard(): void {
+    this.disarm();
+    this.admission = 'closed';
+    this.pending = [];
+    this.pendingBytes = 0;
+  }
+
   status(): WriteBehindStatus {
     return {
       state: this.state(),
@@ -143,6 +150,12 @@ export class WriteBehind {
       barrierSeq: this.barrierSeq,
       revision: this.revision,
     };
+  }
+
+  /** Whether a flush has something to write, if only its promise. */
+  private isUnpromised(): boolean {
+    if (this.admission === 'closed') return false;
+    return this.pending.length > 0 || this.durableSeq > this.barrierSeq;
   }
 
   private state(): WriteBehindStatus['state'] {
@@ -222,8 +235,7 @@ export class WriteBehind {
     // the write under way is not ours: should it fail, its rows are at the head again and ours to write
     if (this.active !== null) await this.activeDone;
     try {
-      do await this.writePrefix(true);
-      while (this.pending.length > 0);
+      while (this.isUnpromised()) await this.writePrefix(true);
     } catch (error) {
       this.automaticPaused = true;
       this.barrier = null;

@@ -128,7 +128,11 @@ export class CoreWorld {
   }
 
   /** Answers 'ok' or the code of the refusal. */
-  append(inputs: NewSessionEvent | readonly NewSessionEvent[], producer: Producer = 'harness', groupId: string | null = null): string {
+  append(
+    inputs: NewSessionEvent | readonly NewSessionEvent[],
+    producer: Producer = 'harness',
+    groupId: string | null = null,
+  ): string {
     const list = Array.isArray(inputs) ? (inputs as readonly NewSessionEvent[]) : [inputs as NewSessionEvent];
     const appended = appendToCore(this.core, list, this.context(producer), groupId);
     if (!appended.ok) return appended.code;
@@ -139,7 +143,15 @@ export class CoreWorld {
   mirror({ event, payloadCommitment }: GovernedEvent): MirroredEvent {
     const seq = this.core.headSeq + 1;
     const { envelope, position, payload } = event;
-    const fact: MirroredEvent = { kind: 'mirror', seq, eventId: envelope.eventId, position, envelope, payloadCommitment, payload };
+    const fact: MirroredEvent = {
+      kind: 'mirror',
+      seq,
+      eventId: envelope.eventId,
+      position,
+      envelope,
+      payloadCommitment,
+      payload,
+    };
     evolveCore(this.core, fact);
     this.facts.push(fact);
     return fact;

@@ -14,7 +14,9 @@ function close(world: CoreWorld): readonly string[] {
   const appended = appendToCore(world.core, closers, { ...world.context('recovery'), synthetic: true });
   if (!appended.ok) throw new Error(appended.message);
   world.facts.push(...appended.events);
-  return appended.events.map((event) => `${event.eventType} ${JSON.stringify(event.payload['disposition'] ?? event.payload['outcome'])}`);
+  return appended.events.map(
+    (event) => `${event.eventType} ${JSON.stringify(event.payload['disposition'] ?? event.payload['outcome'])}`,
+  );
 }
 
 describe('what closes an interrupted turn', () => {
@@ -43,17 +45,28 @@ describe('what closes an interrupted turn', () => {
     world.mirror(world.governed.call('tool.call.proposed', 'c'));
     world.mirror(world.governed.call(type, 'c', payload));
     expect(close(world)[0]).toBe(`tool.message "${disposition}"`);
-    expect(JSON.stringify(world.facts.find((fact) => fact.kind === 'event' && fact.eventType === 'tool.message'))).toContain(words);
+    expect(
+      JSON.stringify(world.facts.find((fact) => fact.kind === 'event' && fact.eventType === 'tool.message')),
+    ).toContain(words);
   });
 
   it.each([
     ['a call that is not terminal', (world: CoreWorld) => world.governed.call('tool.call.proposed', 'c')],
-    ['a pending approval', (world: CoreWorld) => world.governed.add('approval.required', { turnId: 'turn-1', approvalId: 'a' })],
-    ['a plan review', (world: CoreWorld) => world.governed.add('plan_review.required', { turnId: 'turn-1' }, { planReviewId: 'p' })],
-    ['a suspended run', (world: CoreWorld) => {
-      world.mirror(world.governed.run('run.suspend_requested'));
-      return world.governed.run('run.suspended');
-    }],
+    [
+      'a pending approval',
+      (world: CoreWorld) => world.governed.add('approval.required', { turnId: 'turn-1', approvalId: 'a' }),
+    ],
+    [
+      'a plan review',
+      (world: CoreWorld) => world.governed.add('plan_review.required', { turnId: 'turn-1' }, { planReviewId: 'p' }),
+    ],
+    [
+      'a suspended run',
+      (world: CoreWorld) => {
+        world.mirror(world.governed.run('run.suspend_requested'));
+        return world.governed.run('run.suspended');
+      },
+    ],
     ['a run that is being stopped', (world: CoreWorld) => world.governed.run('stop.requested')],
   ])('is nothing while the turn waits for %s [U-05, P-27]', (_, fact) => {
     const world = worldWith(...BEGUN, said.message('m-1', 'c'));
@@ -70,8 +83,12 @@ describe('what closes an interrupted turn', () => {
 
   it('claims nothing of a call whose record was erased', () => {
     const world = worldWith(...BEGUN, said.message('m-1', 'c'));
-    world.mirror(world.governed.add('tool.call.proposed', { runId: 'run-1', turnId: 'turn-1', toolCallId: 'tc-c' }, null));
-    world.mirror(world.governed.add('tool.call.completed', { runId: 'run-1', turnId: 'turn-1', toolCallId: 'tc-c' }, null));
+    world.mirror(
+      world.governed.add('tool.call.proposed', { runId: 'run-1', turnId: 'turn-1', toolCallId: 'tc-c' }, null),
+    );
+    world.mirror(
+      world.governed.add('tool.call.completed', { runId: 'run-1', turnId: 'turn-1', toolCallId: 'tc-c' }, null),
+    );
     expect(close(world)[0]).toBe('tool.message "result_unknown"');
   });
 
@@ -79,9 +96,11 @@ describe('what closes an interrupted turn', () => {
     const world = worldWith(...BEGUN, said.message('m-1', 'a'));
     const before = world.facts.length;
     close(world);
-    expect(world.facts.slice(before).map((fact) => fact.kind === 'event' && [fact.synthetic, fact.producer, fact.causationId])).toEqual(
-      Array.from({ length: 3 }, () => [true, 'recovery', 'evt-3']),
-    );
+    expect(
+      world.facts
+        .slice(before)
+        .map((fact) => fact.kind === 'event' && [fact.synthetic, fact.producer, fact.causationId]),
+    ).toEqual(Array.from({ length: 3 }, () => [true, 'recovery', 'evt-3']));
   });
 
   it('is nothing the second time, and leaves a log that is balanced [D-58, D-78]', () => {
@@ -133,12 +152,20 @@ function tryOne(world: CoreWorld, what: number, n: number): void {
   const step = world.core.turn?.stepId ?? 'step-0';
   const at = (input: NewSessionEvent): NewSessionEvent => ({ ...input, turnId: turn, stepId: step });
   const call = `c${n}`;
-  const governed = (type: string): unknown => world.mirror(world.governed.add(type, { runId: 'run-1', turnId: turn, toolCallId: `tc-${call}` }, type.endsWith('proposed') ? { callId: call } : {}));
+  const governed = (type: string): unknown =>
+    world.mirror(
+      world.governed.add(
+        type,
+        { runId: 'run-1', turnId: turn, toolCallId: `tc-${call}` },
+        type.endsWith('proposed') ? { callId: call } : {},
+      ),
+    );
   const tries: readonly (() => unknown)[] = [
     () => world.append(said.user(`u-${world.facts.length}`)),
     () => world.append(said.turn(`turn-${world.facts.length}`)),
     () => world.append(said.step(`step-${world.facts.length}`, turn)),
-    () => world.append({ ...at(said.delta(n)), payload: { messageId: `m-${world.facts.length}`, index: n, text: 't' } }),
+    () =>
+      world.append({ ...at(said.delta(n)), payload: { messageId: `m-${world.facts.length}`, index: n, text: 't' } }),
     () => world.append(at(said.message(`m-${world.facts.length}`))),
     () => world.append(at(said.message(`m-${world.facts.length}`, `${call}-${world.facts.length}`, call))),
     () => world.append({ ...said.reported(call), turnId: turn }),

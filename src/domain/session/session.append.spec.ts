@@ -12,14 +12,28 @@ const usage = (model: unknown): NewSessionEvent => odd('usage.recorded', { model
 
 /** What a refusal must not change. */
 const traceOf = ({ core, facts }: CoreWorld): string =>
-  JSON.stringify([core.headSeq, core.lastEventId, core.turn, facts.length, core.messages.size, core.events.size, core.listed.size]);
+  JSON.stringify([
+    core.headSeq,
+    core.lastEventId,
+    core.turn,
+    facts.length,
+    core.messages.size,
+    core.events.size,
+    core.listed.size,
+  ]);
 
 describe('one append', () => {
   it('numbers, completes and freezes an event [D-13]', () => {
     const world = worldWith();
     world.append(said.user('u-1'));
     const [, event] = world.facts;
-    expect(event).toMatchObject({ seq: 1, correlationId: 'ses-1', causationId: null, causeKind: 'external', producer: 'harness' });
+    expect(event).toMatchObject({
+      seq: 1,
+      correlationId: 'ses-1',
+      causationId: null,
+      causeKind: 'external',
+      producer: 'harness',
+    });
     expect(Object.isFrozen(event)).toBe(true);
   });
 
@@ -33,11 +47,19 @@ describe('one append', () => {
     ['an unknown type', odd('made.up', {}), 'event_type_unknown'],
     ['a type of the runtime', odd('notice.message', { messageId: 'n', text: 't', about: 'a' }), 'producer_not_allowed'],
     ['an answer in the words of the record', odd('tool.message', {}), 'producer_not_allowed'],
-    ['a payload that is no object', odd('user.message', [] as unknown as Record<string, unknown>), 'event_schema_invalid'],
+    [
+      'a payload that is no object',
+      odd('user.message', [] as unknown as Record<string, unknown>),
+      'event_schema_invalid',
+    ],
     ['a field too many', odd('system.reminder_set', { key: 'k', value: 'v', more: 1 }), 'event_schema_invalid'],
     ['a message without contents', odd('user.message', { messageId: 'm', contents: [] }), 'message_empty_contents'],
     ['contents without a type', odd('user.message', { messageId: 'm', contents: ['text'] }), 'event_schema_invalid'],
-    ['an empty messageId', odd('user.message', { messageId: '', contents: [{ type: 'text' }] }), 'event_schema_invalid'],
+    [
+      'an empty messageId',
+      odd('user.message', { messageId: '', contents: [{ type: 'text' }] }),
+      'event_schema_invalid',
+    ],
     ['a time without a zone', { ...said.user('u'), occurredAt: '2026-03-01T10:00:00' }, 'event_schema_invalid'],
     ['half a surrogate pair in a correlation', { ...said.user('u'), correlationId: '\ud800' }, 'event_schema_invalid'],
     ['a missing reference', odd('usage.recorded', { model: 'm', tokens: {} }), 'dangling_reference'],
@@ -50,7 +72,11 @@ describe('one append', () => {
     ['a step without a turn', said.step(), 'dangling_reference'],
     ['a function', odd('metadata.updated', { patch: { f: () => 1 } }), 'state_not_serializable'],
     ['too many bytes', odd('metadata.updated', { patch: { t: 'x'.repeat(10_000) } }), 'payload_too_large'],
-    ['too many bytes in few characters', odd('metadata.updated', { patch: { t: '\u20ac'.repeat(3400) } }), 'payload_too_large'],
+    [
+      'too many bytes in few characters',
+      odd('metadata.updated', { patch: { t: '\u20ac'.repeat(3400) } }),
+      'payload_too_large',
+    ],
     ['a credential', odd('metadata.updated', { patch: { key: 'sk_live_1' } }), 'secret_in_payload'],
   ])('of %s is refused and leaves no trace [D-13, K-26]', (_, input, code) => {
     const world = worldWith();
@@ -80,7 +106,14 @@ describe('one append', () => {
   });
 
   it('refuses a call id that another step listed', () => {
-    const world = worldWith(said.turn(), said.step(), said.message('m-1', 'c'), said.reported('c'), said.stepEnd(), said.step('step-2'));
+    const world = worldWith(
+      said.turn(),
+      said.step(),
+      said.message('m-1', 'c'),
+      said.reported('c'),
+      said.stepEnd(),
+      said.step('step-2'),
+    );
     expect(world.append({ ...said.message('m-2', 'c'), stepId: 'step-2' })).toBe('duplicate_id');
   });
 
@@ -140,7 +173,11 @@ describe('one append', () => {
       },
       PLACE,
     );
-    expect([world.append(step), world.append(projection), world.append(step)]).toEqual(['dangling_reference', 'ok', 'ok']);
+    expect([world.append(step), world.append(projection), world.append(step)]).toEqual([
+      'dangling_reference',
+      'ok',
+      'ok',
+    ]);
   });
 });
 
@@ -148,7 +185,11 @@ describe('a group', () => {
   it('is one commit: contiguous and marked [U-42, P-36]', () => {
     const world = worldWith();
     world.append([said.turn(), said.step(), said.delta()], 'harness', 'g-1');
-    expect(world.facts.slice(1).map((fact) => fact.kind === 'event' && [fact.seq, fact.groupId, fact.groupIndex, fact.groupSize])).toEqual([
+    expect(
+      world.facts
+        .slice(1)
+        .map((fact) => fact.kind === 'event' && [fact.seq, fact.groupId, fact.groupIndex, fact.groupSize]),
+    ).toEqual([
       [1, 'g-1', 0, 3],
       [2, 'g-1', 1, 3],
       [3, 'g-1', 2, 3],

@@ -4,7 +4,14 @@ import type { SessionEvent, SessionFact, SessionHeader } from './session-row.js'
 import { classifyTail } from './tail.js';
 
 function story(): SessionFact[] {
-  const world = worldWith(said.user('u-1'), said.turn(), said.step(), said.message('m-1'), said.stepEnd(), said.turnEnd());
+  const world = worldWith(
+    said.user('u-1'),
+    said.turn(),
+    said.step(),
+    said.message('m-1'),
+    said.stepEnd(),
+    said.turnEnd(),
+  );
   world.append([said.user('u-2'), said.user('u-3')], 'harness', 'g-1');
   return world.facts;
 }
@@ -14,7 +21,8 @@ function changed(at: number, change: Partial<SessionEvent>): readonly SessionFac
   return story().map((fact, index) => (index === at ? ({ ...fact, ...change } as SessionFact) : fact));
 }
 
-const renumbered = (facts: readonly SessionFact[]): readonly SessionFact[] => facts.map((fact, seq) => ({ ...fact, seq }));
+const renumbered = (facts: readonly SessionFact[]): readonly SessionFact[] =>
+  facts.map((fact, seq) => ({ ...fact, seq }));
 
 describe('the tail of a log', () => {
   it.each([
@@ -46,7 +54,12 @@ describe('the tail of a log', () => {
   it.each<[string, readonly SessionFact[], string, number]>([
     ['an unknown type', changed(1, { eventType: 'user.sang' }), 'session_format_unsupported', 1],
     ['a newer schema', changed(1, { schemaVersion: 2 }), 'session_format_unsupported', 1],
-    ['an unknown type behind damage', changed(3, { eventType: 'user.sang', seq: 99 }), 'session_format_unsupported', 99],
+    [
+      'an unknown type behind damage',
+      changed(3, { eventType: 'user.sang', seq: 99 }),
+      'session_format_unsupported',
+      99,
+    ],
     ['a gap', story().filter((fact) => fact.seq !== 2), 'session_log_corrupt', 3],
     ['a row twice', renumbered([...story(), ...story().slice(1, 2)]), 'session_log_corrupt', 9],
     ['a payload that does not fit', changed(1, { payload: { messageId: 'u-1' } }), 'session_log_corrupt', 1],
@@ -55,7 +68,12 @@ describe('the tail of a log', () => {
     ['an order that no turn has', renumbered(story().filter((fact) => fact.seq !== 3)), 'session_log_corrupt', 3],
     ['half a group at its end', story().slice(0, -1), 'session_log_corrupt', 7],
     ['a group without its beginning', renumbered(story().filter((fact) => fact.seq !== 7)), 'session_log_corrupt', 7],
-    ['a group that is broken off', renumbered([...story().slice(0, 8), { ...(story()[1] as SessionEvent), eventId: 'evt-x' }]), 'session_log_corrupt', 8],
+    [
+      'a group that is broken off',
+      renumbered([...story().slice(0, 8), { ...(story()[1] as SessionEvent), eventId: 'evt-x' }]),
+      'session_log_corrupt',
+      8,
+    ],
   ])('with %s is refused at its row [D-06, D-66, D-68]', (_, facts, code, seq) => {
     expect(classifyTail(KEY, HEADER, facts)).toMatchObject({ ok: false, code, seq });
   });
@@ -68,6 +86,10 @@ describe('the tail of a log', () => {
   it('with a governed event of a newer program is unsupported, not damaged [U-09]', () => {
     const world = worldWith();
     world.mirror(world.governed.run('run.dreamt'));
-    expect(classifyTail(KEY, HEADER, world.facts)).toMatchObject({ ok: false, code: 'session_format_unsupported', seq: 1 });
+    expect(classifyTail(KEY, HEADER, world.facts)).toMatchObject({
+      ok: false,
+      code: 'session_format_unsupported',
+      seq: 1,
+    });
   });
 });

@@ -43,10 +43,13 @@ const any: Fits = () => true;
 const inStep: Fits = (turn) => turn.stepId !== null;
 const between: Fits = (turn) => turn.stepId === null;
 const inTools: Fits = (turn) => turn.unanswered.includes('c');
-const pairedStep: Fits = (turn) => turn.stepId !== null && turn.phase !== 'tools';
 
 const step = (contextBuildId: string | null): TurnCommand => ({ kind: 'begin_step', stepId: 'n', contextBuildId });
-const finish = (calls: readonly string[], isIncomplete = false): TurnCommand => ({ kind: 'finish_message', calls, isIncomplete });
+const finish = (calls: readonly string[], isIncomplete = false): TurnCommand => ({
+  kind: 'finish_message',
+  calls,
+  isIncomplete,
+});
 type Trial = readonly [command: TurnCommand, fits: Fits, given?: (turn: TurnState) => TurnState];
 
 const TRIALS: { readonly [K in keyof typeof TURN_ANSWERS]: Readonly<Record<keyof (typeof TURN_ANSWERS)[K], Trial>> } = {
@@ -58,7 +61,11 @@ const TRIALS: { readonly [K in keyof typeof TURN_ANSWERS]: Readonly<Record<keyof
     of_an_unknown_context: [step('unknown'), between],
   },
   stream: { any: [{ kind: 'stream' }, any] },
-  finish_message: { without_calls: [finish([]), any], with_calls: [finish(['c']), any], incomplete: [finish(['c'], true), any] },
+  finish_message: {
+    without_calls: [finish([]), any],
+    with_calls: [finish(['c']), any],
+    incomplete: [finish(['c'], true), any],
+  },
   answer: {
     to_an_open_call: [{ kind: 'answer', callId: 'c' }, inTools],
     to_another: [{ kind: 'answer', callId: 'other' }, any],
@@ -137,11 +144,16 @@ describe('the tables of the turn machine (T1 to T15)', () => {
   it('a turn is settled once its last open call is answered, and not before (T10)', () => {
     const two: TurnState = { ...TOOLS, unanswered: ['c', 'd'] };
     const one = evolveTurn(two, { kind: 'answer', callId: 'c' });
-    expect([statusOf(one), statusOf(evolveTurn(one, { kind: 'answer', callId: 'd' }))]).toEqual(['tools_pending', 'settled']);
+    expect([statusOf(one), statusOf(evolveTurn(one, { kind: 'answer', callId: 'd' }))]).toEqual([
+      'tools_pending',
+      'settled',
+    ]);
   });
 
-  it('a steppable turn goes back after a plan review to where it was (T9)', () => {
-    const ends = EXAMPLES.awaiting_plan_review.map((turn) => statusOf(evolveTurn(turn, { kind: 'review_closed', id: 'p' })));
+  it('a turn goes back after a plan review to where it was (T9)', () => {
+    const ends = EXAMPLES.awaiting_plan_review.map((turn) =>
+      statusOf(evolveTurn(turn, { kind: 'review_closed', id: 'p' })),
+    );
     expect(ends).toEqual(['tools_pending', 'settled', 'settled']);
   });
 });
