@@ -156,6 +156,20 @@ describe('a live session', () => {
   });
 });
 
+describe('rows that wait for the disk', () => {
+  it('stay in memory when others before them have become durable', async () => {
+    const world = new SessionWorld();
+    let open = (): void => {};
+    world.logs.gate = new Promise((resolve) => (open = resolve));
+    const live = await liveIn(world);
+    world.timers.advance(200);
+    await append(live, ...Array.from({ length: 50 }, (_, at) => said.user(`u-${at}`)));
+    open();
+    await settled();
+    expect(live.status()).toMatchObject({ durableSeq: 0, rowsInMemory: 50 });
+  });
+});
+
 describe('an append that names where it begins', () => {
   it('is refused where somebody else has appended since', async () => {
     const live = await liveIn(new SessionWorld());

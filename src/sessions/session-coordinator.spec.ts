@@ -146,6 +146,17 @@ describe('the sessions of a process', () => {
     expect(sessions.find(KEY)?.status()).toMatchObject({ pending: 2, automaticPaused: true });
   });
 
+  it('stay open for whoever appends while they are being closed', async () => {
+    const world = new SessionWorld();
+    const sessions = world.coordinator();
+    const live = await begun(world, sessions);
+    const appended = live.flush().then(() => append(live, said.user('u-2')));
+    await Promise.all([appended, sessions.close(KEY)]);
+    expect([sessions.find(KEY), live.status().headSeq]).toEqual([live, 2]);
+    await sessions.close(KEY);
+    expect(sessions.find(KEY)).toBeUndefined();
+  });
+
   it('are gone when deleted, and may be made again', async () => {
     const world = new SessionWorld();
     const sessions = world.coordinator();

@@ -162,7 +162,7 @@ const REFUSALS: readonly (readonly [string, string, () => SessionWorld])[] = [
       const world = stored(...DONE);
       const [mirror] = world.logs.log.rows;
       return mirror?.kind === 'mirror'
-        ? changedRow(world, 0, { envelope: { ...mirror.envelope, runId: 'run-7' } })
+        ? changedRow(world, 0, { envelope: { ...mirror.envelope, correlationId: 'run-7' } })
         : world;
     },
   ],
@@ -423,6 +423,13 @@ describe('the load matrix, where it accepts', () => {
     const world = keep(stored(...DONE), 3, 'main', true);
     const { state, notResumable } = await world.coordinator().prepare(KEY);
     expect([world.record.units, notResumable, state.agentState.isRunning]).toEqual([['not resumable'], true, false]);
+  });
+
+  it('row 21: a mark holds even where the store records nothing for it', async () => {
+    const world = keep(stored(...DONE), 3, 'main', true);
+    world.record.markNotResumable = async () => {};
+    const { state, notResumable } = await world.coordinator().prepare(KEY);
+    expect([notResumable, state.agentState.isRunning]).toEqual([true, false]);
   });
 
   it('row 22: an end on record stays what it is', async () => {
