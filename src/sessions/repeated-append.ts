@@ -1,5 +1,5 @@
 import { jsonEquals } from '../domain/json/json-value.js';
-import { plainCopyOf } from '../domain/session/plain-data.js';
+import { plainCopyOf } from '../domain/session/frozen-copy.js';
 import type { SessionRef } from '../domain/session/session-catalogue.js';
 import type { NewSessionEvent } from '../domain/session/session.append.js';
 import type { SessionEvent, SessionRow } from '../domain/session/session-row.js';

@@ -5,7 +5,7 @@ import type { JsonObject } from '../json/json-value.js';
 import { envelopeProblem, referenceProblem } from './append-references.js';
 import { schemaProblem } from './append-schema.js';
 import { guardProblem } from './append-guard.js';
-import { plainCopyOf } from './plain-data.js';
+import { plainCopyOf } from './frozen-copy.js';
 import { isSessionEventType, SESSION_CATALOGUE, type SessionEventType } from './session-catalogue.js';
 import type { SessionCore } from './session-core.js';
 import { evolveCore } from './session-core.evolve.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { plainCopyOf } from './plain-data.js';
+import { plainCopyOf } from './frozen-copy.js';
 
 class Money {
   readonly amount = 1;
