@@ -3,7 +3,7 @@ import type { Producer } from '../domain/events/event-definition.js';
 import { timeAt } from '../domain/events/instant.js';
 import { owedAnswer, owedAnswers } from '../domain/session/call-answers.js';
 import { closersOf } from '../domain/session/closers.js';
-import { appendToCore, type NewSessionEvent } from '../domain/session/session.append.js';
+import { appendToCore, type AppendContext, type NewSessionEvent } from '../domain/session/session.append.js';
 import type { SessionCore } from '../domain/session/session-core.js';
 import { evolveCore } from '../domain/session/session-core.evolve.js';
 import type { SessionKey } from '../domain/session/session-key.js';
@@ -38,6 +38,9 @@ export class LiveSession {
   readonly header: SessionHeader;
   readonly key: SessionKey;
   private readonly core: SessionCore;
+  private readonly context: Omit<AppendContext, 'producer' | 'at'>;
+  private textMs = Number.NaN;
+  private timeText = '';
   private readonly memory: RowMemory;
   private readonly writes: WriteBehind;
   private readonly observers = new Set<(facts: readonly SessionFact[]) => void>();
@@ -59,6 +62,8 @@ export class LiveSession {
     this.key = opened.core.key;
     this.notResumable = opened.notResumable;
     this.usedAt = environment.clock.now();
+    const { eventBytesMax, holdsSecret } = rules;
+    this.context = { nextEventId: () => environment.ids.next('evt'), eventBytesMax, holdsSecret };
     this.memory = new RowMemory(rules.fold, opened.folded, rules.rowsKept);
     this.writes = new WriteBehind(this.ports(), rules.writeBehind, opened.log);
     this.writes.enqueue(opened.unwritten.map(rowOf), opened.unwritten.length * MIRROR_BYTES);
@@ -102,6 +107,7 @@ export class LiveSession {
     const { position, envelope, payload } = event;
     if (this.core.events.has(envelope.eventId)) return;
     this.writes.mustAdmit();
+    this.touch();
     const seq = this.core.headSeq + 1;
     const base = { kind: 'mirror', seq, eventId: envelope.eventId, position, envelope, payloadCommitment } as const;
     const fact: MirroredEvent = Object.freeze({ ...base, payload });
@@ -115,6 +121,7 @@ export class LiveSession {
   /** Ends the open turn for whoever cannot do it any more. Nothing while it waits for what is decided or carried out elsewhere. */
   closeTurn(outcome: 'interrupted' | 'stopped'): readonly SessionEvent[] {
     this.writes.mustAdmit();
+    this.touch();
     return this.take(closersOf(this.core, outcome), 'recovery', false, true);
   }
 
@@ -157,8 +164,7 @@ export class LiveSession {
   /** Durable rows with `seq >= fromSeq`, at most `limit`, in order. */
   async rowsFrom(fromSeq: number, limit: number): Promise<readonly SessionRow[]> {
     this.touch();
-    const { durableSeq } = this.writes.status();
-    const count = Math.min(limit, durableSeq - fromSeq + 1);
+    const count = Math.min(limit, this.writes.durable - fromSeq + 1);
     if (count <= 0) return [];
     return this.memory.rowsFrom(fromSeq, count) ?? (await this.medium.read(fromSeq, count));
   }
@@ -184,8 +190,17 @@ export class LiveSession {
     this.usedAt = this.environment.clock.now();
   }
 
+  /** Now as text: made once for all appends of a millisecond. */
+  private time(): string {
+    if (this.usedAt !== this.textMs) {
+      this.textMs = this.usedAt;
+      this.timeText = timeAt(this.usedAt);
+    }
+    return this.timeText;
+  }
+
   private answer(events: readonly SessionEvent[]): AppendAnswer {
-    return { events, headSeq: this.core.headSeq, durableSeq: this.writes.status().durableSeq };
+    return { events, headSeq: this.core.headSeq, durableSeq: this.writes.durable };
   }
 
   private take(
@@ -194,16 +209,10 @@ export class LiveSession {
     isGroup: boolean,
     isSynthetic = false,
   ): readonly SessionEvent[] {
-    const { ids, clock } = this.environment;
-    const context = {
-      producer,
-      nextEventId: () => ids.next('evt'),
-      at: timeAt(clock.now()),
-      eventBytesMax: this.rules.eventBytesMax,
-      holdsSecret: this.rules.holdsSecret,
-      ...(isSynthetic ? { synthetic: true as const } : {}),
-    };
-    const appended = appendToCore(this.core, inputs, context, isGroup ? ids.next('unt') : null);
+    const context: AppendContext = { ...this.context, producer, at: this.time() };
+    if (isSynthetic) Object.assign(context, { synthetic: true });
+    const groupId = isGroup ? this.environment.ids.next('unt') : null;
+    const appended = appendToCore(this.core, inputs, context, groupId);
     if (!appended.ok) {
       throw new CountersignError(appended.code, appended.message, {
         pointer: `/events/${appended.index}${appended.pointer ?? ''}`,

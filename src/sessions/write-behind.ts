@@ -135,6 +135,11 @@ export class WriteBehind {
     this.pendingBytes = 0;
   }
 
+  /** The last `seq` that is durable; -1: none. */
+  get durable(): number {
+    return this.durableSeq;
+  }
+
   status(): WriteBehindStatus {
     return {
       state: this.state(),
