@@ -209,8 +209,9 @@ export class LiveSession {
     isGroup: boolean,
     isSynthetic = false,
   ): readonly SessionEvent[] {
-    const context: AppendContext = { ...this.context, producer, at: this.time() };
-    if (isSynthetic) Object.assign(context, { synthetic: true });
+    const { nextEventId, eventBytesMax, holdsSecret } = this.context;
+    const made = { producer, at: this.time(), nextEventId, eventBytesMax, holdsSecret };
+    const context: AppendContext = isSynthetic ? { ...made, synthetic: true } : made;
     const groupId = isGroup ? this.environment.ids.next('unt') : null;
     const appended = appendToCore(this.core, inputs, context, groupId);
     if (!appended.ok) {
