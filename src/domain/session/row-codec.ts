@@ -9,7 +9,19 @@ import type { MirrorRow, SessionEvent, SessionRow } from './session-row.js';
  * payload beside it, so that a deep inspection can check what a checksum of bytes cannot vouch for.
  */
 export function encodeRow(row: SessionRow): string {
-  return row.kind === 'mirror' ? encodeMirror(row) : encodeEvent(row);
+  return row.kind === 'mirror' ? encodeMirror(row) : encodeEvent(row, originText(row));
+}
+
+/** `encodeRow` for many rows one after the other: what a row says of where it comes from is mostly what the one before has said. */
+export function rowEncoder(): (row: SessionRow) => string {
+  let before: SessionEvent | null = null;
+  let origin = '';
+  return (row) => {
+    if (row.kind === 'mirror') return encodeMirror(row);
+    if (before === null || !hasSameOrigin(before, row)) origin = originText(row);
+    before = row;
+    return encodeEvent(row, origin);
+  };
 }
 
 export type DecodedRow =
@@ -41,21 +53,34 @@ export function payloadDigest(payload: JsonObject): string {
 
 const MALFORMED: DecodedRow = { ok: false, problem: 'malformed' };
 
-function encodeEvent(event: SessionEvent): string {
+function encodeEvent(event: SessionEvent, origin: string): string {
   const payload = canonicalJson(event.payload);
   const digest = hash('sha256', payload, 'hex');
-  let text = `{"k":"e","seq":${event.seq},"eventId":"${event.eventId}","eventType":${quoted(event.eventType)}`;
-  text += `,"schemaVersion":${event.schemaVersion},"producer":"${event.producer}"`;
-  for (const ref of EVENT_REFS) if (event[ref] !== undefined) text += `,"${ref}":${quoted(event[ref])}`;
-  text += `,"correlationId":${quoted(event.correlationId)},"causationId":${quotedOrNull(event.causationId)}`;
-  text += `,"causeKind":"${event.causeKind}","occurredAt":${quoted(event.occurredAt)}`;
-  text += `,"recordedAt":${quoted(event.recordedAt)}`;
+  let text = `{"k":"e","seq":${event.seq},"eventId":"${event.eventId}"${origin}`;
+  text += `,"causationId":${quotedOrNull(event.causationId)},"causeKind":"${event.causeKind}"`;
+  text += `,"occurredAt":"${event.occurredAt}","recordedAt":"${event.recordedAt}"`;
   if (event.synthetic === true) text += ',"synthetic":true';
   if (event.ignorable === true) text += ',"ignorable":true';
   if (event.groupId !== undefined) {
     text += `,"groupId":${quoted(event.groupId)},"groupIndex":${event.groupIndex},"groupSize":${event.groupSize}`;
   }
   return `${text},"payload":${payload},"payloadDigest":"${digest}"}`;
+}
+
+function originText(event: SessionEvent): string {
+  let text = `,"eventType":${quoted(event.eventType)},"schemaVersion":${event.schemaVersion},"producer":"${event.producer}"`;
+  for (const ref of EVENT_REFS) if (event[ref] !== undefined) text += `,"${ref}":${quoted(event[ref])}`;
+  return `${text},"correlationId":${quoted(event.correlationId)}`;
+}
+
+function hasSameOrigin(one: SessionEvent, other: SessionEvent): boolean {
+  return (
+    one.eventType === other.eventType &&
+    one.schemaVersion === other.schemaVersion &&
+    one.producer === other.producer &&
+    one.correlationId === other.correlationId &&
+    EVENT_REFS.every((ref) => one[ref] === other[ref])
+  );
 }
 
 function encodeMirror(row: MirrorRow): string {

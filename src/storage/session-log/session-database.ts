@@ -57,7 +57,7 @@ export interface StoredSnapshots {
  */
 export abstract class SessionDatabase {
   abstract session(key: SessionKey): Promise<StoredSession | null>;
-  /** Rows with `seq >= fromSeq` in order, at most `limit`; damaged and missing ones are not hidden. */
+  /** Rows with `seq >= fromSeq` in order, at most `limit` and as many as one read takes; none: there are none. Damaged ones are said to be. */
   abstract rows(key: SessionKey, fromSeq: number, limit: number): Promise<readonly StoredLogRow[]>;
   abstract append(key: SessionKey, batch: LogAppend): Promise<{ readonly revision: string }>;
   /** Removes the tail and appends the closers in one transaction, and promises everything that is then there. */

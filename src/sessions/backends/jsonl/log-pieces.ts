@@ -1,0 +1,30 @@
+import { gzipFrame } from './gzip-frame.js';
+import { LineBuffer } from './line-buffer.js';
+import type { LogCodec, LogLine } from './row-lines.js';
+
+/** Bytes of one piece, about: what is encoded between two turns of the event loop, well under a millisecond. */
+const PIECE_BYTES = 98_304;
+
+/**
+ * Lines as the bytes to append, piece by piece: each is written before the next is encoded, so a long batch never keeps the main thread.
+ * Compressed, a piece is one frame and a group lies within one.
+ */
+export async function* logPieces(lines: Iterable<LogLine>, seed: number, codec: LogCodec): AsyncGenerator<Buffer> {
+  const buffer = new LineBuffer(seed, PIECE_BYTES);
+  let sinceTurn = 0;
+  for (const { json, mayEnd } of lines) {
+    buffer.add(json);
+    sinceTurn += json.length;
+    if (sinceTurn < PIECE_BYTES) continue;
+    sinceTurn = 0;
+    if (codec === 'none' || mayEnd) yield await framed(buffer.take(), codec);
+    else await nextTurn();
+  }
+  if (buffer.size > 0) yield await framed(buffer.take(), codec);
+}
+
+export async function framed(text: Buffer, codec: LogCodec): Promise<Buffer> {
+  return codec === 'gzip' ? gzipFrame(text) : text;
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,70 @@
+import type { SessionKey } from '../../../domain/session/session-key.js';
+import type { SessionHeader, SessionRow } from '../../../domain/session/session-row.js';
+import { CountersignError } from '../../../domain/errors/countersign-error.js';
+import { scanFrames } from './frame-scan.js';
+import { isFrameMagic } from './gzip-frame.js';
+import { LineReader, WHOLE_LOG, type ScanPlace, type ScanStart, type ScanWindow } from './line-reader.js';
+import { scanLines } from './line-scan.js';
+import type { LogCodec } from './row-lines.js';
+
+/** Bytes of the file that the scan needs next; it is given exactly those. */
+export interface ReadRequest {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** Where the file stops being whole, and what could still be read behind that: those rows are part of `rows`. */
+export interface TornFile {
+  readonly offset: number;
+  readonly recovered: readonly SessionRow[];
+}
+
+export interface ScannedLog {
+  readonly header: SessionHeader;
+  readonly codec: LogCodec;
+  readonly rows: readonly SessionRow[];
+  readonly nextSeq: number;
+  readonly barrierSeq: number;
+  /** Where the last barrier ends in the file; 0: there is none. */
+  readonly barrierEnd: number;
+  /** The last place where a scan of a suffix may begin. */
+  readonly place: ScanPlace;
+  readonly torn?: TornFile;
+  /** The lines, where they were asked for. */
+  readonly texts: readonly string[];
+}
+
+const MAGIC_BYTES = 4;
+const ZSTD_MAGIC = 0x28b52ffd;
+
+/**
+ * Reads a log of `size` bytes without knowing where they come from: whoever runs it gives the bytes it asks for. Null: what is there
+ * is the beginning of a header and nothing else, so nothing was ever promised. Throws the refusals of `PersistenceBackend`.
+ */
+export function* scanLog(
+  size: number,
+  key: SessionKey,
+  window: ScanWindow = WHOLE_LOG,
+  start?: ScanStart,
+): Generator<ReadRequest, ScannedLog | null, Buffer> {
+  const reader = new LineReader(key, window, start);
+  const magic = yield { at: 0, length: Math.min(size, MAGIC_BYTES) };
+  if (magic.length === MAGIC_BYTES && magic.readUInt32BE(0) === ZSTD_MAGIC) {
+    throw new CountersignError('session_format_unsupported', 'the log is compressed with zstd, which this runtime has not');
+  }
+  const isFramed = isFrameMagic(magic);
+  const torn = isFramed ? yield* scanFrames(size, reader) : yield* scanLines(size, reader);
+  if (reader.header === null) return null;
+  if (isFramed !== (reader.codec === 'gzip')) throw reader.corrupt('another codec than the header says', 0);
+  const { header, codec, rows, nextSeq, barrierSeq, barrierEnd, place, texts } = reader;
+  const found = { header, codec, rows, nextSeq, barrierSeq, barrierEnd, place, texts };
+  return torn === null ? found : { ...found, torn };
+}
+
+/** Runs a scan over bytes that are all there. */
+export function scanBytes(bytes: Buffer, key: SessionKey, window?: ScanWindow): ScannedLog | null {
+  const scan = scanLog(bytes.length, key, window);
+  let step = scan.next(Buffer.alloc(0));
+  while (step.done !== true) step = scan.next(bytes.subarray(step.value.at, step.value.at + step.value.length));
+  return step.value;
+}
