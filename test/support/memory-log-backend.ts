@@ -62,7 +62,10 @@ export class MemoryLogBackend implements PersistenceBackend<number> {
     this.enter('loadStoredFrom', key);
     const log = this.found(key);
     if (log === undefined) throw new CountersignError('session_not_found', 'there is no log of this session');
-    return { rows: log.rows.slice(fromSeq, Math.min(fromSeq + limit, log.rows.length)), revision: String(log.revision) };
+    return {
+      rows: log.rows.slice(fromSeq, Math.min(fromSeq + limit, log.rows.length)),
+      revision: String(log.revision),
+    };
   }
 
   async readStoredRevision(key: SessionKey): Promise<string | null> {

@@ -6,7 +6,8 @@ export function assertWholeBatch(rows: readonly SessionRow[]): void {
   const first = rows[0]?.seq ?? 0;
   let left = 0;
   for (const [index, row] of rows.entries()) {
-    if (row.seq !== first + index) throw new CountersignError('seq_conflict', `the batch has a gap at ${first + index}`);
+    if (row.seq !== first + index)
+      throw new CountersignError('seq_conflict', `the batch has a gap at ${first + index}`);
     const { groupIndex, groupSize } = row.kind === 'event' ? row : NO_GROUP;
     const mayFollow = left === 0 ? (groupIndex ?? 0) === 0 : groupIndex === (groupSize ?? 0) - left;
     if (!mayFollow) throw new Error('a batch holds whole groups');

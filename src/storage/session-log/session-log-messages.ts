@@ -28,8 +28,7 @@ export type SessionWriteResult =
 
 /** To the writer thread; answered in order, one answer each. */
 export type SessionLogRequest =
-  | { readonly kind: 'write'; readonly writes: readonly SessionWrite[] }
-  | { readonly kind: 'close' };
+  { readonly kind: 'write'; readonly writes: readonly SessionWrite[] } | { readonly kind: 'close' };
 
 export type SessionLogAnswer =
   | { readonly kind: 'ready' }

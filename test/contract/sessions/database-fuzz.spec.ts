@@ -65,7 +65,9 @@ describe('A damaged table of session rows', () => {
     direct = new Database(join(dataDir, 'sessions.sqlite'));
     // The damage is undone after each look, so it need not reach the disk.
     direct.pragma('synchronous = OFF');
-    direct.exec('CREATE TEMP TABLE kept AS SELECT * FROM session_log; CREATE TEMP TABLE kept_sessions AS SELECT * FROM sessions');
+    direct.exec(
+      'CREATE TEMP TABLE kept AS SELECT * FROM session_log; CREATE TEMP TABLE kept_sessions AS SELECT * FROM sessions',
+    );
   });
 
   afterAll(async () => {
@@ -120,7 +122,10 @@ function usedIn(sql: string, numbers: Readonly<Record<string, number>>): Record<
   return Object.fromEntries(Object.entries(numbers).filter(([name]) => sql.includes(`$${name}`)));
 }
 
-async function look(backend: DatabaseBackend, isDamaged: boolean): Promise<{ finding: string | null; outcome: string }> {
+async function look(
+  backend: DatabaseBackend,
+  isDamaged: boolean,
+): Promise<{ finding: string | null; outcome: string }> {
   try {
     const found = await backend.loadStored(KEY);
     const rows = found?.rows ?? [];

@@ -151,42 +151,45 @@ describe('The files of session logs', () => {
     expect(stored).not.toHaveProperty('torn');
   });
 
-  it.each(['none', 'gzip'] as const)('come through a crash at every call of a repair (%s) [D-59, D-62]', async (codec) => {
-    const rows = [noticeRow(0), noticeRow(1), noticeRow(2)];
-    const closers = [noticeRow(3, { synthetic: true })];
-    for (let stopAt = 0; ; stopAt += 1) {
-      const writer = await open({ codec, instanceEpoch: stopAt * 3 + 1 });
-      await writer.delete(KEY);
-      await append(writer, rows.slice(0, 2), { materialized: false, barrier: true });
-      await append(writer, rows.slice(2));
-      await writer.close();
-      const whole = readFileSync(path());
-      writeFileSync(path(), whole.subarray(0, whole.length - 1));
-      const repairing = await open({ codec, instanceEpoch: stopAt * 3 + 2 });
-      const torn = (await repairing.loadStored(KEY))?.torn;
-      let calls = 0;
-      files.onCall = () => {
-        if (calls === stopAt) throw new Stopped(5, 'CRASH');
-        calls += 1;
-      };
-      const isDone = await repairing.commitRepair(KEY, torn, closers).then(
-        () => true,
-        () => false,
-      );
-      files.onCall = () => undefined;
-      await repairing.close();
-      const after = await open({ codec, instanceEpoch: stopAt * 3 + 3 });
-      const found = await after.loadStored(KEY);
-      // The row that was whole but for its end is never lost, whenever the repair is stopped.
-      expect(found?.rows.slice(0, 3)).toEqual(rows);
-      await after.commitRepair(KEY, found?.torn, closers);
-      expect((await after.loadStored(KEY))?.rows).toEqual([...rows, ...closers]);
-      if (isDone) {
-        expect(stopAt).toBeGreaterThan(5);
-        return;
+  it.each(['none', 'gzip'] as const)(
+    'come through a crash at every call of a repair (%s) [D-59, D-62]',
+    async (codec) => {
+      const rows = [noticeRow(0), noticeRow(1), noticeRow(2)];
+      const closers = [noticeRow(3, { synthetic: true })];
+      for (let stopAt = 0; ; stopAt += 1) {
+        const writer = await open({ codec, instanceEpoch: stopAt * 3 + 1 });
+        await writer.delete(KEY);
+        await append(writer, rows.slice(0, 2), { materialized: false, barrier: true });
+        await append(writer, rows.slice(2));
+        await writer.close();
+        const whole = readFileSync(path());
+        writeFileSync(path(), whole.subarray(0, whole.length - 1));
+        const repairing = await open({ codec, instanceEpoch: stopAt * 3 + 2 });
+        const torn = (await repairing.loadStored(KEY))?.torn;
+        let calls = 0;
+        files.onCall = () => {
+          if (calls === stopAt) throw new Stopped(5, 'CRASH');
+          calls += 1;
+        };
+        const isDone = await repairing.commitRepair(KEY, torn, closers).then(
+          () => true,
+          () => false,
+        );
+        files.onCall = () => undefined;
+        await repairing.close();
+        const after = await open({ codec, instanceEpoch: stopAt * 3 + 3 });
+        const found = await after.loadStored(KEY);
+        // The row that was whole but for its end is never lost, whenever the repair is stopped.
+        expect(found?.rows.slice(0, 3)).toEqual(rows);
+        await after.commitRepair(KEY, found?.torn, closers);
+        expect((await after.loadStored(KEY))?.rows).toEqual([...rows, ...closers]);
+        if (isDone) {
+          expect(stopAt).toBeGreaterThan(5);
+          return;
+        }
       }
-    }
-  });
+    },
+  );
 
   it('that cannot be read are refused and left as they are [K09, M05]', async () => {
     const backend = await open();

@@ -38,13 +38,17 @@ function wrong(damaged: Buffer, whole: Buffer, ends: readonly number[], isDamage
   if (textOf(rows) !== textOf(ROWS.slice(0, rows.length))) return 'other rows than were written';
   // A promise that is still in the file as it was written, with everything before it: nothing of that may be missing.
   const [, , second = 0, third = 0] = ends;
-  for (const [end, promised] of [[second, 17], [third, 23]] as const) {
+  for (const [end, promised] of [
+    [second, 17],
+    [third, 23],
+  ] as const) {
     const isThere = damaged.subarray(0, end).equals(whole.subarray(0, end));
     if (isThere && rows.length < promised) return `lost ${promised - rows.length} promised rows`;
   }
   // What is followed by anything that was written after it is never the end. (Bytes lost twice may look like one cut.)
   const isCut = whole.subarray(0, damaged.length).equals(damaged);
-  if (isDamagedOnce && rows.length < 23 && !isCut && damaged.includes(whole.subarray(third - 40, third))) return 'lost promised rows';
+  if (isDamagedOnce && rows.length < 23 && !isCut && damaged.includes(whole.subarray(third - 40, third)))
+    return 'lost promised rows';
   return null;
 }
 
@@ -85,7 +89,9 @@ describe.each(['none', 'gzip'] as const)('A damaged log (%s)', (codec: LogCodec)
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
     rmSync(dir, { recursive: true });
-    expect([...outcomes.keys()].filter((outcome) => !['repaired', 'whole', 'none', ...REFUSALS].includes(outcome))).toEqual([]);
+    expect(
+      [...outcomes.keys()].filter((outcome) => !['repaired', 'whole', 'none', ...REFUSALS].includes(outcome)),
+    ).toEqual([]);
     expect(outcomes.get('repaired')).toBeGreaterThan(5);
     expect(outcomes.get('session_log_corrupt')).toBeGreaterThan(5);
   });
@@ -112,4 +118,3 @@ async function loadRepairAppend(root: string, epoch: number, codec: LogCodec, pa
     await backend.close();
   }
 }
-

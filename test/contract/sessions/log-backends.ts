@@ -120,4 +120,3 @@ export async function memoryUnderTest(): Promise<LogBackendUnderTest> {
   };
   return under;
 }
-

@@ -93,21 +93,26 @@ describe('The database of sessions', () => {
     expect((await backend.loadStored(other))?.rows.length).toBe(5);
   });
 
-  it.each(['session_log', 'sessions'])('leaves everything as it was when a repair fails at %s [D-65]', async (table) => {
-    const database = await open();
-    const backend = new DatabaseBackend(database);
-    await backend.appendBatch(KEY, sessionHeader(KEY), mixedRows(0, 5), FIRST);
-    directly((direct) => direct.prepare('DELETE FROM session_log WHERE seq = 3').run());
-    const before = await backend.loadStored(KEY);
-    expect(before).toMatchObject({ torn: 3 });
-    const event = table === 'sessions' ? 'UPDATE ON sessions' : 'INSERT ON session_log';
-    directly((direct) => direct.exec(`CREATE TRIGGER stop BEFORE ${event} BEGIN SELECT RAISE(ABORT, 'stopped'); END`));
-    await expect(backend.commitRepair(KEY, 3, [noticeRow(3)])).rejects.toThrow();
-    expect(await backend.loadStored(KEY)).toEqual(before);
-    directly((direct) => direct.exec('DROP TRIGGER stop'));
-    await backend.commitRepair(KEY, 3, [noticeRow(3)]);
-    expect((await backend.loadStored(KEY))?.rows.length).toBe(4);
-  });
+  it.each(['session_log', 'sessions'])(
+    'leaves everything as it was when a repair fails at %s [D-65]',
+    async (table) => {
+      const database = await open();
+      const backend = new DatabaseBackend(database);
+      await backend.appendBatch(KEY, sessionHeader(KEY), mixedRows(0, 5), FIRST);
+      directly((direct) => direct.prepare('DELETE FROM session_log WHERE seq = 3').run());
+      const before = await backend.loadStored(KEY);
+      expect(before).toMatchObject({ torn: 3 });
+      const event = table === 'sessions' ? 'UPDATE ON sessions' : 'INSERT ON session_log';
+      directly((direct) =>
+        direct.exec(`CREATE TRIGGER stop BEFORE ${event} BEGIN SELECT RAISE(ABORT, 'stopped'); END`),
+      );
+      await expect(backend.commitRepair(KEY, 3, [noticeRow(3)])).rejects.toThrow();
+      expect(await backend.loadStored(KEY)).toEqual(before);
+      directly((direct) => direct.exec('DROP TRIGGER stop'));
+      await backend.commitRepair(KEY, 3, [noticeRow(3)]);
+      expect((await backend.loadStored(KEY))?.rows.length).toBe(4);
+    },
+  );
 
   it('cuts nothing away that was promised', async () => {
     const backend = new DatabaseBackend(await open());

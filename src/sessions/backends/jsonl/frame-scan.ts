@@ -1,6 +1,6 @@
 import { FRAME_HEAD_BYTES, frameLength, frameText, mayBeginFrame, salvagedText } from './gzip-frame.js';
 import type { LineReader } from './line-reader.js';
-import type { ReadRequest, TornFile } from './log-scan.js';
+import type { ReadRequest, TornFile } from './scan-request.js';
 
 const LINE_FEED = 0x0a;
 
@@ -37,7 +37,8 @@ function takeFrame(reader: LineReader, text: Buffer | null, offset: number, end:
   const barrierBefore = reader.barrierSeq;
   const hadBarrier = reader.barrierEnd;
   const taken = takeLines(reader, text, offset);
-  if (taken < text.length || reader.groupOffset !== null) throw reader.corrupt('half a record in a whole frame', offset);
+  if (taken < text.length || reader.groupOffset !== null)
+    throw reader.corrupt('half a record in a whole frame', offset);
   if (reader.barrierSeq !== barrierBefore || reader.barrierEnd !== hadBarrier) reader.barrierEnd = end;
 }
 

@@ -7,7 +7,7 @@ import { assertWholeBatch } from '../whole-batch.js';
 import { sessionIdOfFile } from './header-of-file.js';
 import type { LogFiles } from './log-files.js';
 import { LOG_SUFFIX, tenantDirectory } from './log-path.js';
-import type { TornFile } from './log-scan.js';
+import type { TornFile } from './scan-request.js';
 import { NODE_LOG_FILES } from './node-log-files.js';
 import { OpenLogs } from './open-logs.js';
 import { OwnerFence } from './owner-fence.js';

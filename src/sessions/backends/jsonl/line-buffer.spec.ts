@@ -8,13 +8,16 @@ const SEED = 7;
 describe('Sealed lines', () => {
   it('are the same bytes whether they are made one by one or in a buffer', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { minLength: 1, maxLength: 20 }), (texts) => {
-        const objects = texts.map((text) => JSON.stringify({ k: 'e', text }));
-        const buffer = new LineBuffer(SEED, 16);
-        for (const json of objects) buffer.add(json);
-        expect(buffer.take().toString()).toBe(objects.map((json) => sealedLine(SEED, json)).join(''));
-        expect(buffer.size).toBe(0);
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { minLength: 1, maxLength: 20 }),
+        (texts) => {
+          const objects = texts.map((text) => JSON.stringify({ k: 'e', text }));
+          const buffer = new LineBuffer(SEED, 16);
+          for (const json of objects) buffer.add(json);
+          expect(buffer.take().toString()).toBe(objects.map((json) => sealedLine(SEED, json)).join(''));
+          expect(buffer.size).toBe(0);
+        },
+      ),
       { numRuns: 100 },
     );
   });

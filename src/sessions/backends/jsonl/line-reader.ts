@@ -110,7 +110,8 @@ export class LineReader {
       if (formatVersion !== SESSION_FORMAT_VERSION) {
         throw unsupported(`the log has format ${formatVersion}; this program knows ${SESSION_FORMAT_VERSION}`);
       }
-      if (text !== null && !isCodec(codec)) throw unsupported('the log is compressed in a way this program does not know');
+      if (text !== null && !isCodec(codec))
+        throw unsupported('the log is compressed in a way this program does not know');
     }
     if (text === null) return false;
     const { k, codec, ...header } = found ?? {};
@@ -126,7 +127,8 @@ export class LineReader {
 
   private takeBarrier(text: string, end: number, offset: number): void {
     const upTo = parsedObject(text)?.['upTo'];
-    if (upTo !== this.nextSeq - 1 || this.groupOffset !== null) throw this.corrupt('rows missing before a barrier', offset);
+    if (upTo !== this.nextSeq - 1 || this.groupOffset !== null)
+      throw this.corrupt('rows missing before a barrier', offset);
     this.barrierSeq = upTo;
     this.barrierEnd = end;
   }
@@ -159,8 +161,7 @@ const KIND = /^\{"k":"([a-z]+)"/;
 
 const isCodec = (codec: unknown): codec is LogCodec => (LOG_CODECS as readonly unknown[]).includes(codec);
 
-const unsupported = (message: string): CountersignError =>
-  new CountersignError('session_format_unsupported', message);
+const unsupported = (message: string): CountersignError => new CountersignError('session_format_unsupported', message);
 
 function parsedObject(text: string): Record<string, unknown> | null {
   try {

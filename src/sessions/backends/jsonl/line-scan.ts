@@ -1,5 +1,5 @@
 import type { LineReader } from './line-reader.js';
-import type { ReadRequest, TornFile } from './log-scan.js';
+import type { ReadRequest, TornFile } from './scan-request.js';
 
 /** Bytes between two turns of the event loop: about a millisecond of reading. */
 const CHUNK_BYTES = 131_072;

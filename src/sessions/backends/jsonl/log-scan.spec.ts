@@ -66,7 +66,9 @@ describe('A plain log', () => {
   });
 
   it('with a damaged line before others is corrupt and never merely shorter [D-67, K03, P-29]', async () => {
-    const lines = linesOf((await logBytes(KEY, [{ rows: Array.from({ length: 100 }, (_, n) => noticeRow(n)), barrier: false }])).bytes);
+    const lines = linesOf(
+      (await logBytes(KEY, [{ rows: Array.from({ length: 100 }, (_, n) => noticeRow(n)), barrier: false }])).bytes,
+    );
     const halved = [...lines];
     halved[50] = (lines[50] ?? '').slice(0, 20);
     expect(codeOf(fileOf(halved))).toBe('session_log_corrupt');
@@ -169,7 +171,9 @@ describe('A log of gzip frames', () => {
   });
 
   it('cut at every byte of its last frame gives the whole records of it, torn where the frame begins [D-62]', async () => {
-    const rows = Array.from({ length: 12 }, (_, n) => noticeRow(n + 3, { payload: { noise: `${n * 7919}`.repeat(9) } }));
+    const rows = Array.from({ length: 12 }, (_, n) =>
+      noticeRow(n + 3, { payload: { noise: `${n * 7919}`.repeat(9) } }),
+    );
     const { bytes, ends } = await logBytes(
       KEY,
       [

@@ -5,19 +5,8 @@ import { scanFrames } from './frame-scan.js';
 import { isFrameMagic } from './gzip-frame.js';
 import { LineReader, WHOLE_LOG, type ScanPlace, type ScanStart, type ScanWindow } from './line-reader.js';
 import { scanLines } from './line-scan.js';
+import type { ReadRequest, TornFile } from './scan-request.js';
 import type { LogCodec } from './row-lines.js';
-
-/** Bytes of the file that the scan needs next; it is given exactly those. */
-export interface ReadRequest {
-  readonly at: number;
-  readonly length: number;
-}
-
-/** Where the file stops being whole, and what could still be read behind that: those rows are part of `rows`. */
-export interface TornFile {
-  readonly offset: number;
-  readonly recovered: readonly SessionRow[];
-}
 
 export interface ScannedLog {
   readonly header: SessionHeader;
@@ -50,7 +39,10 @@ export function* scanLog(
   const reader = new LineReader(key, window, start);
   const magic = yield { at: 0, length: Math.min(size, MAGIC_BYTES) };
   if (magic.length === MAGIC_BYTES && magic.readUInt32BE(0) === ZSTD_MAGIC) {
-    throw new CountersignError('session_format_unsupported', 'the log is compressed with zstd, which this runtime has not');
+    throw new CountersignError(
+      'session_format_unsupported',
+      'the log is compressed with zstd, which this runtime has not',
+    );
   }
   const isFramed = isFrameMagic(magic);
   const torn = isFramed ? yield* scanFrames(size, reader) : yield* scanLines(size, reader);

@@ -145,7 +145,11 @@ export class LogWriting {
     this.end = end;
   }
 
-  async *pieces(header: SessionHeader | null, rows: readonly SessionRow[], barrierSeq: number | null): AsyncGenerator<Buffer> {
+  async *pieces(
+    header: SessionHeader | null,
+    rows: readonly SessionRow[],
+    barrierSeq: number | null,
+  ): AsyncGenerator<Buffer> {
     const { codec, size } = this.opened().end;
     if (size === 0 && header !== null) yield framed(Buffer.from(headerLine(header, codec)), codec);
     yield* logPieces(rowLines(rows, barrierSeq), this.seed, codec);

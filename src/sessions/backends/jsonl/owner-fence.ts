@@ -48,7 +48,8 @@ export class OwnerFence {
     const text = await this.text();
     if (text === null) return null;
     const epoch = EPOCH.exec(text)?.[1];
-    if (epoch === undefined) throw new Error('the owner file of the session logs is damaged; an operator must look at it');
+    if (epoch === undefined)
+      throw new Error('the owner file of the session logs is damaged; an operator must look at it');
     return Number(epoch);
   }
 

@@ -43,8 +43,14 @@ describe('Packed deltas', () => {
   });
 
   it('are bounded in number and in length', () => {
-    expect(packedLength(Array.from({ length: 1000 }, (_, seq) => deltaRow(seq)), 0)).toBe(256);
-    const long = (seq: number) => deltaRow(seq, { payload: { messageId: 'm-1', index: seq, text: 'x'.repeat(20_000) } });
+    expect(
+      packedLength(
+        Array.from({ length: 1000 }, (_, seq) => deltaRow(seq)),
+        0,
+      ),
+    ).toBe(256);
+    const long = (seq: number) =>
+      deltaRow(seq, { payload: { messageId: 'm-1', index: seq, text: 'x'.repeat(20_000) } });
     expect(packedLength([long(0), long(1), long(2)], 0)).toBe(1);
   });
 

@@ -5,7 +5,9 @@ import type { SessionEvent, SessionRow } from '../../../domain/session/session-r
 const PACKED_ROWS_MAX = 256;
 const PACKED_UNITS_MAX = 32_768;
 
-type Delta = SessionEvent & { readonly payload: { readonly messageId: string; readonly index: number; readonly text: string } };
+type Delta = SessionEvent & {
+  readonly payload: { readonly messageId: string; readonly index: number; readonly text: string };
+};
 
 /** `[eventId, index, text]` with the times of the item before, or with `occurredAt, recordedAt` behind. */
 type Item = readonly [string, number, string] | readonly [string, number, string, string, string];

@@ -7,7 +7,7 @@ import { emptyEnd, endOf } from './confirmed-end.js';
 import { copied, replaceLog, type LogSurroundings } from './draft.js';
 import type { LogPath } from './log-path.js';
 import { LogReading, type ReadLog } from './log-reading.js';
-import type { TornFile } from './log-scan.js';
+import type { TornFile } from './scan-request.js';
 import { LogWriting } from './log-writing.js';
 import { ownedElsewhere } from './owner-fence.js';
 import type { LogCodec } from './row-lines.js';
