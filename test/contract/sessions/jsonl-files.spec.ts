@@ -105,10 +105,11 @@ describe('The files of session logs', () => {
     await append(backend, [noticeRow(0)], FIRST);
     const before = readFileSync(path());
     files.onCall = (call) => {
-      if (call.startsWith('write')) throw new Stopped(40, 'ENOSPC');
+      if (call.startsWith('write')) throw new Stopped(900, 'ENOSPC');
     };
-    await expect(append(backend, [noticeRow(1)])).rejects.toMatchObject({ code: 'ENOSPC' });
-    expect(readFileSync(path()).length).toBe(before.length + 40);
+    const long = noticeRow(1, { payload: { text: 'x'.repeat(2000) } });
+    await expect(append(backend, [long])).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(readFileSync(path()).length).toBe(before.length + 900);
     expect(await seqsIn(backend)).toEqual([0]);
     files.onCall = () => undefined;
     await append(backend, [noticeRow(1, { payload: { after: 'the space came back' } })]);
