@@ -268,6 +268,12 @@ describe('The files of session logs', () => {
     await first.close();
     const next = await open({ instanceEpoch: 2 });
     await next.loadStored(KEY);
+    files.onCall = (call) => {
+      if (call === 'sync s-1.jsonl') throw new Stopped(0, 'EIO');
+    };
+    await expect(append(next, [noticeRow(2)])).rejects.toMatchObject({ code: 'EIO' });
+    files.onCall = () => undefined;
+    files.calls.length = 0;
     await append(next, [noticeRow(2)]);
     expect(files.calls.filter((call) => /^(write|sync) s-1/.test(call))).toEqual([
       'write s-1.jsonl',

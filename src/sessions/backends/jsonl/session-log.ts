@@ -148,7 +148,14 @@ export class SessionLog {
 
   private async renew(): Promise<void> {
     const { identity } = this.end();
-    if (this.renewed !== identity) await this.writing.renew();
+    if (this.renewed === identity) return;
+    try {
+      await this.writing.renew();
+    } catch (error) {
+      // Opened and read again before anything is written behind what may not be on the disk.
+      this.writing.end = null;
+      throw error;
+    }
     this.renewed = identity;
   }
 
