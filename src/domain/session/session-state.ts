@@ -128,6 +128,8 @@ export interface SessionRunState {
     readonly currentTurnId: string | null;
     readonly checkpointId: string | null;
     readonly contextBuildId: string | null;
+    /** The plan review that is open; absent while none is. */
+    readonly planReviewId?: string;
   };
   readonly runtime: {
     readonly harnessVersion: string | null;
@@ -166,6 +168,8 @@ export interface RunToolCall {
   readonly resultRef: string | null;
   readonly reconciliationStatus: string;
   readonly lastError: string | null;
+  /** What feedback says of its effect; absent while no verification was opened. */
+  readonly outcomeStatus?: string;
 }
 
 /** A snapshot stands at one row of the log; it is a cache of what the log says up to there, and never says more. */
