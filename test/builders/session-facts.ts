@@ -91,7 +91,8 @@ const MAKINGS: readonly Making[] = [
     ),
   (seq, n) => said(seq, 'tool.reported', { messageId: `m${seq}`, callId: `c${n}`, contents: text('ran') }, turn),
   (seq, n) => said(seq, 'notice.message', { messageId: `m${seq}`, text: 'late', about: `tool-${n}` }),
-  (seq, n) => said(seq, 'system.reminder_set', { key: n === 0 ? '__proto__' : `k${n}`, value: n === 1 ? null : 'be kind' }),
+  (seq, n) =>
+    said(seq, 'system.reminder_set', { key: n === 0 ? '__proto__' : `k${n}`, value: n === 1 ? null : 'be kind' }),
   (seq, n) => said(seq, 'system.prompt_changed', { promptDigest: `p${n}`, promptTemplateVersion: '1' }),
   (seq, n) => said(seq, 'tools.changed', { toolsDigest: `t${n}`, tools: [{ name: 'pay' }] }),
   (seq, n) => said(seq, 'usage.recorded', { model: `model-${n}`, tokens: { in: n, out: 1 } }, { runId: 'run-1' }),
@@ -119,7 +120,9 @@ const MAKINGS: readonly Making[] = [
     governed(
       seq,
       'approval.required',
-      n === 0 ? null : { risk: 'high', expiresAt: at(99), argsDigest: 'd', shown: { arguments: { n } }, reasons: ['r'] },
+      n === 0
+        ? null
+        : { risk: 'high', expiresAt: at(99), argsDigest: 'd', shown: { arguments: { n } }, reasons: ['r'] },
       approval(n),
     ),
   (seq, n) => governed(seq, 'approval.granted', { executeBy: at(120) }, approval(n)),

@@ -9,7 +9,7 @@ const WRAPPED_LINES: readonly number[] = [64, 76];
 
 /** What the first bytes of a format look like in base64. */
 const MAGIC: readonly (readonly [string, string])[] = [
-  ['iVBORw0KGgo', 'image/png'],
+  ['iVBORw0KGg', 'image/png'],
   ['/9j/', 'image/jpeg'],
   ['R0lGODdh', 'image/gif'],
   ['R0lGODlh', 'image/gif'],

@@ -20,7 +20,7 @@ export function truncateToPaired(
   messages: readonly HistoryMessage[],
   wasSent: (callId: string) => boolean,
 ): TruncatedHistory {
-  const floor = lastSent(messages, wasSent) + 1;
+  const floor = endOfSent(messages, wasSent);
   const dropped: string[] = [];
   const { kept, answered } = mended(messages.slice(0, floor), wasSent, dropped);
   const rest = messages.slice(floor);
@@ -29,13 +29,22 @@ export function truncateToPaired(
   return { messages: [...kept, ...rest.slice(0, cut)], dropped, answered };
 }
 
-/** Index of the last message that makes or answers a call which was sent; -1: none was. */
-function lastSent(messages: readonly HistoryMessage[], wasSent: (callId: string) => boolean): number {
-  return messages.findLastIndex(
-    (message) =>
-      (message.role === 'tool' && message.callId !== undefined && wasSent(message.callId)) ||
-      callsOf(message).some(({ callId }) => wasSent(callId)),
-  );
+/** How many messages have to stay: up to the last that makes or answers a call which was sent, and all answers to what they ask. */
+function endOfSent(messages: readonly HistoryMessage[], wasSent: (callId: string) => boolean): number {
+  let end = 0;
+  const asked = new Set<string>();
+  const beyond = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    const calls = callsOf(message).map(({ callId }) => callId);
+    const isAnswer = message.role === 'tool' && message.callId !== undefined;
+    const isSent = calls.some(wasSent) || (isAnswer && wasSent(message.callId ?? ''));
+    for (const callId of calls) beyond.add(callId);
+    if (!isSent && !(isAnswer && asked.delete(message.callId ?? ''))) continue;
+    end = index + 1;
+    for (const callId of beyond) asked.add(callId);
+    beyond.clear();
+  }
+  return end;
 }
 
 /** The part that has to stay, without orphaned answers and with an answer for every open call. */
