@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 /** The shortest run of base64 that is looked at when nothing else says what it is. */
 export const MEDIA_UNITS_MIN = 512;
 const KNOWN_MEDIA_UNITS_MIN = 64;
+const HEAD_BYTES = 12;
 const DISTINCT_MIN = 32;
 const DISTINCT_SAMPLE = 2_048;
 const WRAPPED_LINES: readonly number[] = [64, 76];
@@ -25,10 +26,15 @@ const DECLARED = /data:([\w.+-]{1,80}\/[\w.+-]{1,80})?(?:;[\w.+=-]{1,80}){0,4},$
 const DECLARED_UNITS_MAX = 600;
 const MEDIA_TYPE = /^[\w.+-]{1,80}\/[\w.+-]{1,80}$/u;
 
-/** What stands for media: enough to see what it was and that two are the same. */
-export function mediaPlaceholder(bytes: Uint8Array, mediaType: string): string {
+/**
+ * What stands for media: enough to see what it was and that two are the same. The type is what the first bytes tell;
+ * `declared` counts only where they tell nothing.
+ */
+export function mediaPlaceholder(bytes: Uint8Array, declared: unknown): string {
   const digest = createHash('sha256').update(bytes).digest('hex');
-  return `[left out: ${mediaType}, ${bytes.length} bytes, sha256:${digest}]`;
+  const named = typeof declared === 'string' && MEDIA_TYPE.test(declared) ? declared : 'application/octet-stream';
+  const head = Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString('base64');
+  return `[left out: ${knownType(head) ?? named}, ${bytes.length} bytes, sha256:${digest}]`;
 }
 
 /**
@@ -46,10 +52,10 @@ export function stripMediaText(text: string, declared?: unknown): string {
       continue;
     }
     const lead = leadOf(text, copiedTo, at);
-    const mediaType = mediaTypeOf(text.slice(at, end), lead?.mediaType, declared);
-    if (mediaType !== null) {
-      const bytes = Buffer.from(text.slice(at, end), 'base64');
-      kept += text.slice(copiedTo, at - (lead?.units ?? 0)) + mediaPlaceholder(bytes, mediaType);
+    const run = text.slice(at, end);
+    if (isMedia(run, lead?.mediaType)) {
+      const bytes = Buffer.from(run, 'base64');
+      kept += text.slice(copiedTo, at - (lead?.units ?? 0)) + mediaPlaceholder(bytes, lead?.mediaType ?? declared);
       copiedTo = end;
     }
     at = end;
@@ -92,12 +98,13 @@ function leadOf(text: string, from: number, at: number): { mediaType: string | u
   return found === null ? null : { mediaType: found[1], units: found[0].length };
 }
 
-function mediaTypeOf(run: string, inUrl: string | undefined, declared: unknown): string | null {
-  const known = MAGIC.find(([start]) => run.startsWith(start))?.[1];
-  if (known !== undefined) return known;
-  if (inUrl !== undefined && !inUrl.startsWith('text/')) return inUrl;
-  if (run.length < MEDIA_UNITS_MIN || !looksRandom(run)) return null;
-  return typeof declared === 'string' && MEDIA_TYPE.test(declared) ? declared : 'application/octet-stream';
+function isMedia(run: string, inUrl: string | undefined): boolean {
+  if (knownType(run) !== undefined || (inUrl !== undefined && !inUrl.startsWith('text/'))) return true;
+  return run.length >= MEDIA_UNITS_MIN && looksRandom(run);
+}
+
+function knownType(base64: string): string | undefined {
+  return MAGIC.find(([start]) => base64.startsWith(start))?.[1];
 }
 
 /** Words, hexadecimal digits and repeated letters are no binary data. */

@@ -49,7 +49,7 @@ function strip(value: unknown, holder: JsonObject, walk: Walk): unknown {
   if (typeof value !== 'object' || value === null || walk.above.has(value)) return value;
   if (ArrayBuffer.isView(value)) {
     const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-    return noted(value, mediaPlaceholder(bytes, declaredBy(holder) ?? 'application/octet-stream'), walk);
+    return noted(value, mediaPlaceholder(bytes, declaredBy(holder)), walk);
   }
   const before = walk.found.length;
   walk.above.add(value);
