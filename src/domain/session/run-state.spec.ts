@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { at, governed, said } from '../../../test/builders/session-facts.js';
 import type { JsonObject } from '../json/json-value.js';
-import { foldRunState } from './run-state.js';
+import { foldRunState, RUN_STATE_CLASSES } from './run-state.js';
 import type { SessionFact } from './session-row.js';
 import type { SessionRunState } from './session-state.js';
 
@@ -117,6 +117,12 @@ describe('the state of a run', () => {
       ],
       outcomeVerification: { status: 'not_observed', feedbackRefs: [] },
     });
+  });
+
+  it('has a class for every part, and no class is empty [K-73]', () => {
+    const parts = Object.keys(after(STARTED)).toSorted();
+    expect(Object.keys(RUN_STATE_CLASSES).toSorted()).toEqual(parts);
+    expect(new Set(Object.values(RUN_STATE_CLASSES)).size).toBe(3);
   });
 
   it('shows the unknown: a reference and a dispatch, no acceptance, and everything still to be found out [K-76]', () => {

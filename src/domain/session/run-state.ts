@@ -28,3 +28,17 @@ export function foldRunState(
   }
   return draft === null ? null : endRunDraft(draft);
 }
+
+/** What each part of the state is for: to go on, to say why, and to keep effects under control. */
+export const RUN_STATE_CLASSES = {
+  stateSchemaVersion: 'continuity',
+  session: 'continuity',
+  run: 'continuity',
+  runtime: 'continuity',
+  pendingApprovals: 'continuity',
+  subagentRefs: 'continuity',
+  reasoning: 'causality',
+  artifactRefs: 'causality',
+  toolCalls: 'side_effect_control',
+  outcomeVerification: 'side_effect_control',
+} as const satisfies Record<keyof SessionRunState, 'continuity' | 'causality' | 'side_effect_control'>;
