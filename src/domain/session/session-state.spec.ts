@@ -1,8 +1,9 @@
 import { expect, it } from '@jest/globals';
+import type { JsonValue } from '../json/json-value.js';
 import type { AgentState, SessionRunState, SessionSnapshot } from './session-state.js';
 
 /** What JSON can hold, of any type; a field of another kind becomes `never`. */
-type Plain<T> = T extends string | number | boolean | null | undefined
+type Plain<T> = T extends JsonValue | undefined
   ? T
   : T extends (...args: never[]) => unknown
     ? never

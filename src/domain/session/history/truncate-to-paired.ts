@@ -75,7 +75,7 @@ function mended(
     }
     kept.push(message);
   }
-  for (const callId of [...open.keys()]) answer(callId);
+  for (const callId of open.keys()) answer(callId);
   return { kept, answered };
 }
 
