@@ -1,3 +1,4 @@
+import { openToolCalls } from './history/tool-pairing.js';
 import type { AgentState, HistoryMessage } from './session-state.js';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -15,18 +16,33 @@ export interface AgentDraft {
   open: Map<string, HistoryMessage> | null;
 }
 
+/** What the last fold found open in a list of messages, so that one more fact does not read all of them again. */
+const OPEN_OF = new WeakMap<readonly HistoryMessage[], ReadonlyMap<string, HistoryMessage>>();
+
+/** Calls of the history that wait for their answer; the map is the draft's own. */
+export function openCalls(draft: AgentDraft): Map<string, HistoryMessage> {
+  draft.open ??= new Map(readOpen(draft.messages));
+  return draft.open;
+}
+
+function readOpen(messages: readonly HistoryMessage[]): [string, HistoryMessage][] {
+  return [...openToolCalls(messages)].map(([callId, at]) => [callId, messages[at] as HistoryMessage]);
+}
+
 export function beginDraft(state: AgentState): AgentDraft {
   const { history, ...rest } = state;
+  const open = OPEN_OF.get(history.messages);
   return {
     state: { ...rest },
     messages: history.messages,
     episodes: history.episodicMemories,
     owned: new Set(),
-    open: null,
+    open: open === undefined ? null : new Map(open),
   };
 }
 
-export function endDraft({ state, messages, episodes }: AgentDraft): AgentState {
+export function endDraft({ state, messages, episodes, open }: AgentDraft): AgentState {
+  if (open !== null) OPEN_OF.set(messages, open);
   return { ...state, history: { messages, episodicMemories: episodes } };
 }
 

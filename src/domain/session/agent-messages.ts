@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.js';
 import { isJsonObject } from '../json/json-value.js';
-import { ownMessages, type AgentDraft } from './agent-draft.js';
+import { openCalls, ownMessages, type AgentDraft } from './agent-draft.js';
 import { deepFreeze } from './deep-freeze.js';
 import { listIn, textIn, textsIn, type ReadFact } from './fact-reading.js';
 import { insertAnswer, syntheticAnswer } from './history/synthetic-answer.js';
@@ -91,13 +91,6 @@ export function truncateHistory(draft: AgentDraft, payload: JsonObject): void {
   draft.messages = kept;
   draft.owned.add('messages');
   draft.open = null;
-}
-
-function openCalls(draft: AgentDraft): Map<string, HistoryMessage> {
-  draft.open ??= new Map(
-    [...openToolCalls(draft.messages)].map(([callId, at]) => [callId, draft.messages[at] as HistoryMessage]),
-  );
-  return draft.open;
 }
 
 function dispositionOf(word: string | undefined): MessageDisposition {
