@@ -93,6 +93,13 @@ import { ClockWatch } from './system/clock-watch.js';
 import { Clock, SystemClock } from './system/clock.js';
 import { IdSource } from './system/id-source.js';
 import { Logger } from './system/logger.js';
+import { SESSION_COMMANDS } from './control/sessions.providers.js';
+import { SessionLogController } from './http/session-log.controller.js';
+import { SessionReading } from './http/session-reading.js';
+import { SessionsController } from './http/sessions.controller.js';
+import { SessionStores } from './sessions/open-session-stores.js';
+import { SESSIONS } from './sessions/sessions.providers.js';
+import { VersionSet } from './system/version-set.js';
 import { Metrics } from './system/metrics/metrics.js';
 import { RandomSource, SystemRandom } from './system/random-source.js';
 import { Readiness } from './system/readiness.js';
@@ -107,6 +114,8 @@ export interface Foundation {
   readonly capabilities: CapabilityRegistry;
   readonly credentials: Credentials;
   readonly resumeContract: ResumeContract;
+  readonly sessions: SessionStores;
+  readonly versions: VersionSet;
 }
 
 const CONTROL = [
@@ -130,6 +139,7 @@ const CONTROL = [
   RecordCallbackHandler,
   RecordStatementHandler,
   ...RUN_CHAIN,
+  ...SESSION_COMMANDS,
 ];
 const PROXY = [
   ...STOPPING,
@@ -158,7 +168,16 @@ const RUNTIME = [
   ListDeadLettersHandler,
 ];
 /** What readiness and metrics say; each part registers itself. */
-const OPERATIONS = [StoreWatch, CapabilityWatch, PolicyMetrics, PolicyWatch, CallMetrics, CallLog, RefusalLog];
+const OPERATIONS = [
+  SessionReading,
+  StoreWatch,
+  CapabilityWatch,
+  PolicyMetrics,
+  PolicyWatch,
+  CallMetrics,
+  CallLog,
+  RefusalLog,
+];
 const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
 
 /** What they serve is in `/openapi.json`. */
@@ -169,6 +188,8 @@ export const CONTROLLERS: Type[] = [
   CapabilitiesController,
   RunsController,
   RunChainController,
+  SessionsController,
+  SessionLogController,
   EventsController,
   OutboxController,
   BackupsController,
@@ -195,6 +216,7 @@ export class AppModule {
         ...watches(),
         CapabilityRegistration,
         ...POLICY,
+        ...SESSIONS,
         ...CONTROL,
         ...PROXY,
         ...RUNTIME,
@@ -219,6 +241,8 @@ function opened({
   capabilities,
   credentials,
   resumeContract,
+  sessions,
+  versions,
 }: Foundation): Provider[] {
   return [
     { provide: Settings, useValue: settings },
@@ -229,6 +253,8 @@ function opened({
     { provide: Credentials, useValue: credentials },
     { provide: ResumeContract, useValue: resumeContract },
     { provide: ResumeRules, useValue: resumeContract },
+    { provide: SessionStores, useValue: sessions },
+    { provide: VersionSet, useValue: versions },
     { provide: Clock, useClass: SystemClock },
     { provide: RandomSource, useClass: SystemRandom },
     { provide: Readiness, useValue: new Readiness() },

@@ -44,6 +44,11 @@ import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { CallWatch } from './runtime/call-watch.js';
 import { EventStreams } from './runtime/events/event-streams.js';
 import { Credentials } from './secrets/credentials.js';
+import { openSessionStores } from './sessions/open-session-stores.js';
+import { SessionCoordinator } from './sessions/session-coordinator.js';
+import { SessionFollower } from './sessions/session-follower.worker.js';
+import { SessionMirror } from './sessions/session-mirror.js';
+import { VersionSet } from './system/version-set.js';
 import { SCHEMA_VERSION } from './storage/migrations.js';
 import { openStore } from './storage/sqlite/open-store.js';
 import { StoreMetrics } from './storage/store-metrics.js';
@@ -109,7 +114,31 @@ export async function startServer(
   });
   try {
     const instance = await store.registerInstance();
-    return await assemble({ settings, logger, metrics, store, instance, capabilities, credentials, resumeContract });
+    const sessions = await openSessionStores({
+      dataDir: settings.dataDir,
+      settings: settings.sessions,
+      instanceEpoch: instance.epoch,
+      tookOver: takeOver,
+      isSecret: (text) => credentials.scrub.containsSecret(text),
+      clock: new SystemClock(),
+    });
+    try {
+      const opened = {
+        settings,
+        logger,
+        metrics,
+        store,
+        instance,
+        capabilities,
+        credentials,
+        resumeContract,
+        sessions,
+      };
+      return await assemble({ ...opened, versions: new VersionSet(VERSION_SET) });
+    } catch (error) {
+      await sessions.close();
+      throw error;
+    }
   } catch (error) {
     await store.close();
     throw error;
@@ -160,12 +189,25 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
       await within(CLOSING_MS, app.close());
       await app.get(PolicyService).onApplicationShutdown();
       await app.get(HttpClient).destroy();
+      await within(RECORDING_MS, endSessions(app, logger));
       // What was torn down is recorded as unknown, or as not sent, before the store closes.
       await within(RECORDING_MS, Promise.all([work, app.get(Executor).idle()]));
       await app.get(Store).close();
       await tracing?.stop();
     },
   };
+}
+
+/** Everything said in sessions is on disk before their stores close; what could not be written is told, never hidden. */
+async function endSessions(app: NestFastifyApplication, logger: Logger): Promise<void> {
+  await app.get(SessionMirror).stop();
+  await app.get(SessionFollower).idle();
+  try {
+    await app.get(SessionCoordinator).drain();
+  } catch (error) {
+    const problems = error instanceof AggregateError ? error.errors.length : 1;
+    logger.error('sessions were not brought to an end', { error: errorName(error), problems });
+  }
 }
 
 /** The facts every decision guards: the definitions, the policy set, and what is paused. */
@@ -254,6 +296,7 @@ async function startWork(
       { name: 'authorized calls', tick: () => authorized.tick() },
       { name: 'idle runs', tick: () => idleRuns.tick() },
       { name: 'stopping runs', tick: () => stopping.tick() },
+      { name: 'sessions', tick: () => app.get(SessionFollower).tick() },
       { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
       { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
     ],
@@ -279,6 +322,7 @@ async function startWork(
   late.start();
   canceller.start();
   stopping.start();
+  app.get(SessionMirror).start();
   authorized.start(() => void sweep.wake());
   await sweep.start();
   reconciler.start();

@@ -16,6 +16,18 @@ export async function loadOwnSession(
   sessionId: string,
   ...others: readonly Role[]
 ): Promise<TableRow<'sessions'>> {
+  const row = await loadSessionOrTombstone(read, caller, sessionId, ...others);
+  if (row.status === 'deleted') throw new CountersignError('session_deleted', 'the session was deleted');
+  return row;
+}
+
+/** The same, and of a deleted session what remains of it. */
+export async function loadSessionOrTombstone(
+  read: Pick<SessionReader, 'session'>,
+  caller: Caller,
+  sessionId: string,
+  ...others: readonly Role[]
+): Promise<TableRow<'sessions'>> {
   const problem = sessionIdProblem(sessionId);
   if (problem !== null) throw new CountersignError('invalid_session_id', problem);
   const row = await read.session(caller.tenant, sessionId);
@@ -23,7 +35,6 @@ export async function loadOwnSession(
   if (row === null || !(own || (others.length > 0 && hasRole(caller, ...others)))) {
     throw new CountersignError('session_not_found', 'there is no such session');
   }
-  if (row.status === 'deleted') throw new CountersignError('session_deleted', 'the session was deleted');
   return row;
 }
 

@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
-import { lastEventId, type EventPageRepresentation } from '../client/contract/events.js';
+import type { EventPageRepresentation } from '../client/contract/events.js';
 import { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { EventType } from '../domain/events/catalogue.js';
@@ -13,6 +13,7 @@ import type { EventPage } from '../runtime/events/event-pages.js';
 import { FollowEvents, ListEvents } from '../runtime/queries/event.queries.js';
 import { Logger, errorName } from '../system/logger.js';
 import { EventStreamWriter } from './event-stream.js';
+import { lastSeen, wantsStream } from './event-stream-request.js';
 import { READ_EVENTS } from './events.operations.js';
 import { readHeaders, type SentHeaders } from './openapi/headers.js';
 import { Implements } from './openapi/operation.js';
@@ -65,23 +66,6 @@ export class EventsController {
 
 /** The view is the representation; the compiler holds the two together. */
 const represent = (page: EventPage): EventPageRepresentation => page as EventPageRepresentation & EventPage;
-
-/** Whether a media type of the Accept header (RFC 9110 section 12.5.1) is that of server-sent events, and not refused. */
-function wantsStream(accept: string | undefined): boolean {
-  return (accept ?? '').split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return type === 'text/event-stream' && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
-}
-
-/** The position of the last event a reader has had. Null when it does not say; anything else is refused, never taken for the start. */
-function lastSeen(header: string | undefined): number | null {
-  if (header === undefined || header === '') return null;
-  if (!lastEventId.safeParse(header).success) {
-    throw new CountersignError('invalid_request', 'Last-Event-ID must be the id of an event of this stream');
-  }
-  return Number(header);
-}
 
 function eventTypes(list: string | undefined): readonly EventType[] | null {
   if (list === undefined) return null;

@@ -67,16 +67,7 @@ export const OPEN_SESSION = {
   description: 'The harness that opens it is attached to it, with owner epoch 1.',
   body: openSessionBody,
   answers: { 201: { means: 'It is open.', body: sessionRepresentation, headers: [SESSION_LOCATION] } },
-  refusals: [
-    'invalid_session_id',
-    'session_exists',
-    'session_deleted',
-    'session_id_collision',
-    'session_log_corrupt',
-    'secret_in_payload',
-    'persistence_closed',
-    ...RECORDING,
-  ],
+  refusals: [...LOADING, 'session_exists', 'session_id_collision', 'secret_in_payload', ...RECORDING],
 } as const satisfies Operation;
 
 export const LIST_SESSIONS = {

@@ -45,6 +45,8 @@ export interface OpenedSession {
   /** Rows that the core and the state have and the medium has not: governed events that the log lacked. */
   readonly unwritten: readonly SessionFact[];
   readonly notResumable: boolean;
+  /** What the state was taken from. */
+  readonly loadSource: 'main' | 'bak' | 'rebuilt' | 'new';
 }
 
 export interface AppendOptions {

@@ -2,7 +2,7 @@ import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { Producer } from '../domain/events/event-definition.js';
 import { timeAt } from '../domain/events/instant.js';
 import { owedAnswer, owedAnswers } from '../domain/session/call-answers.js';
-import { closersOf } from '../domain/session/closers.js';
+import { closersOf, cutsOf } from '../domain/session/closers.js';
 import { appendToCore, type AppendContext, type NewSessionEvent } from '../domain/session/session.append.js';
 import type { SessionCore } from '../domain/session/session-core.js';
 import { evolveCore } from '../domain/session/session-core.evolve.js';
@@ -37,6 +37,7 @@ import { WriteBehind } from './write-behind.js';
 export class LiveSession {
   readonly header: SessionHeader;
   readonly key: SessionKey;
+  readonly loadSource: OpenedSession['loadSource'];
   private readonly core: SessionCore;
   private readonly context: Omit<AppendContext, 'producer' | 'at'>;
   private textMs = Number.NaN;
@@ -60,6 +61,7 @@ export class LiveSession {
     this.header = opened.header;
     this.core = opened.core;
     this.key = opened.core.key;
+    this.loadSource = opened.loadSource;
     this.notResumable = opened.notResumable;
     this.usedAt = environment.clock.now();
     const { eventBytesMax, holdsSecret } = rules;
@@ -123,6 +125,12 @@ export class LiveSession {
     this.writes.mustAdmit();
     this.touch();
     return this.take(closersOf(this.core, outcome), 'recovery', false, true);
+  }
+
+  /** Ends the open step for a harness that did not in time; the turn stays open for whoever goes on. */
+  cutStep(): readonly SessionEvent[] {
+    this.writes.mustAdmit();
+    return this.take(cutsOf(this.core), 'recovery', false, true);
   }
 
   /** Resolves with the `seq` up to which everything is durable. */

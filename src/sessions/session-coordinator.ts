@@ -11,7 +11,7 @@ import type { LiveEnvironment, LiveRules, OpenedSession, SessionMedium } from '.
 import { drainSessions } from './session-drain.js';
 import { inspectStored, type InspectOptions, type InspectReport } from './session-inspection.js';
 import { refuseId, SessionLoader, type LoadRules, type SessionPreparation } from './session-load.js';
-import { textOf, type SessionMedia } from './session-media.js';
+import { failedWith, readOf, textOf, type SessionMedia } from './session-media.js';
 import { SessionSaves, type SavePoint, type SaveResult } from './session-saves.js';
 import { SerialChain } from './serial-chain.js';
 
@@ -70,7 +70,7 @@ export class SessionCoordinator {
         const core = emptyCore(key);
         const folded = { state: this.rules.fold.start(key.sessionId), seq: -1 };
         const log = { durableSeq: -1, barrierSeq: -1, revision: null };
-        return { header, core, folded, log, unwritten: [], notResumable: false };
+        return { header, core, folded, log, unwritten: [], notResumable: false, loadSource: 'new' as const };
       },
       true,
     );
@@ -93,6 +93,35 @@ export class SessionCoordinator {
       throw new CountersignError('session_live_open_turn', 'the session is live, and its turn is open');
     await live.flush();
     return preparationOf(live);
+  }
+
+  /**
+   * Whether a log lies under the name of the session. Rejects with `session_id_collision` where another session has that name,
+   * on disk, already.
+   */
+  async isStored(key: SessionKey): Promise<boolean> {
+    refuseId(key);
+    const [log, snapshot] = await Promise.all([
+      readOf(this.media.backend.loadStored(key)),
+      readOf(this.media.snapshots.load(key)),
+    ]);
+    for (const read of [log, snapshot]) {
+      if (failedWith(read, 'session_identity_mismatch')) {
+        throw new CountersignError('session_id_collision', 'another session has the same name on disk');
+      }
+    }
+    if (!log.ok) throw log.error;
+    return log.value !== null;
+  }
+
+  /** The log as text. Rejects with `raw_artifact_unsupported` where the medium keeps none, and `session_not_found`. */
+  async readRaw(key: SessionKey): Promise<string> {
+    refuseId(key);
+    const { backend } = this.media;
+    if (backend.readRaw === undefined)
+      throw new CountersignError('raw_artifact_unsupported', 'this medium keeps no text');
+    await this.find(key)?.flush();
+    return backend.readRaw(key);
   }
 
   find(key: SessionKey): LiveSession | undefined {

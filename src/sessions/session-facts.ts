@@ -33,7 +33,28 @@ export async function joinedFacts(
     facts.push({ ...row, payload: entry.event.payload });
     governed.delete(row.eventId);
   }
+  const promised = promisedSeq(governed.values(), facts);
+  if (promised > rows.length - 1) {
+    return { ok: false, seq: rows.length, problem: `the store knows that the log was on disk up to ${promised}` };
+  }
   return { ok: true, facts, missing: [...governed.values()].map((entry, at) => mirroredAt(rows.length + at, entry)) };
+}
+
+/** The furthest row that a governed event calls durable; -1: none does. */
+function promisedSeq(missing: Iterable<GovernedEvent>, facts: readonly SessionFact[]): number {
+  let promised = -1;
+  const note = (type: string, payload: JsonObject | null): void => {
+    const seq =
+      type === 'checkpoint.created'
+        ? payload?.['seq']
+        : type === 'session.harness_attached'
+          ? payload?.['durableSeq']
+          : null;
+    if (typeof seq === 'number') promised = Math.max(promised, seq);
+  };
+  for (const { event } of missing) note(event.envelope.eventType, event.payload);
+  for (const fact of facts) if (fact.kind === 'mirror') note(fact.envelope.eventType, fact.payload);
+  return promised;
 }
 
 /** The row that repeats a governed event. */

@@ -221,6 +221,7 @@ export class SessionLoader {
       log: { durableSeq: lastSeq, barrierSeq: log?.barrierSeq ?? -1, revision },
       unwritten: missing,
       notResumable,
+      loadSource,
     };
     return { preparation, opened };
   }

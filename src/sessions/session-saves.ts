@@ -66,6 +66,12 @@ export class SessionSaves {
     }
   }
 
+  /** The harness itself says that its session cannot go on. Rejects with `state_save_failed`. */
+  async markNotResumable(live: LiveSession): Promise<void> {
+    await this.storage.markNotResumable(live.key);
+    live.notResumable = true;
+  }
+
   /** Some end of a run is on no medium: the process is not to be trusted with a restart. */
   get isDegraded(): boolean {
     return this.unmarked.size > 0;

@@ -10,6 +10,7 @@ export type ReadinessName =
   | 'held_capabilities'
   | 'contradicted_calls'
   | 'sink_lag'
+  | 'session_logs'
   | 'sink_gone'
   | 'dead_letters'
   | 'unattended_permits';

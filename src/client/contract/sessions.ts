@@ -9,7 +9,7 @@ import { instant, links, nextCursor, pageCursor, pageLimit, requester, timestamp
 const word = z.string().regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters');
 /** Looked at by the rules for session ids; its characters are the caller's own. */
 const sessionId = z.string().min(1).max(200);
-const anyObject = z.record(z.string(), z.json());
+const anyObject = z.record(z.string(), z.unknown());
 export const seq = z.int().min(0);
 const ref = z.string().min(1).max(128);
 const ownerEpoch = z
@@ -131,7 +131,7 @@ export const resumePacket = z
     /** False: the session can only be read. */
     canResume: z.boolean(),
     notResumableReason: z.string().nullable(),
-    /** `main`, `bak` (the newest snapshot could not be read), `log` (no snapshot was used), `live`. */
+    /** `live`, `main`, `bak` (the newest snapshot could not be read), `rebuilt` (no snapshot could), `new`. */
     loadedFrom: z.string(),
     /** Paired: fit to be sent to a model, except for `trailing`. */
     history: z.array(anyObject),
@@ -236,9 +236,7 @@ export type InspectAnswer = z.infer<typeof inspectAnswer>;
 
 export const SAVE_POINTS = ['after_user_input', 'after_assistant_turn', 'after_tool_batch'] as const;
 
-export const saveStateBody = z
-  .strictObject({ ownerEpoch, savePoint: z.enum(SAVE_POINTS) })
-  .meta({ id: 'SaveState' });
+export const saveStateBody = z.strictObject({ ownerEpoch, savePoint: z.enum(SAVE_POINTS) }).meta({ id: 'SaveState' });
 
 export const notResumableBody = z
   .strictObject({ ownerEpoch, reason: z.string().min(1).max(200).optional() })

@@ -2,6 +2,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import { principalOf } from '../../domain/principal.js';
+import { SessionDesk } from '../../sessions/session-desk.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
@@ -17,7 +18,10 @@ const TRIES_MAX = 3;
 /** R1: one run at a time in a session, and only its present owner begins one. */
 @CommandHandler(StartRun)
 export class StartRunHandler implements ICommandHandler<StartRun> {
-  constructor(private readonly desk: UnitDesk) {}
+  constructor(
+    private readonly desk: UnitDesk,
+    private readonly sessions: SessionDesk,
+  ) {}
 
   async execute(command: StartRun): Promise<{ readonly runId: string; readonly started: boolean }> {
     const { caller, sessionId, ownerEpoch } = command;
@@ -28,8 +32,10 @@ export class StartRunHandler implements ICommandHandler<StartRun> {
       mustOwn(session, ownerEpoch);
       const open = await this.desk.read.openRunOfSession(caller.tenant, sessionId);
       if (open !== null) return this.same(open, label);
+      // What led to the run is on disk before the run is: the checkpoint says up to where.
+      const durableSeq = await (await this.sessions.open(session)).flush();
       try {
-        return { runId: await this.start(command, session, label), started: true };
+        return { runId: await this.start(command, session, { label, durableSeq }), started: true };
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
       }
@@ -42,7 +48,11 @@ export class StartRunHandler implements ICommandHandler<StartRun> {
     throw new CountersignError('run_already_active', `a run of the session is ${open.status}`);
   }
 
-  private async start(command: StartRun, session: TableRow<'sessions'>, label: string): Promise<string> {
+  private async start(
+    command: StartRun,
+    session: TableRow<'sessions'>,
+    { label, durableSeq }: { readonly label: string; readonly durableSeq: number },
+  ): Promise<string> {
     const { caller, ownerEpoch, goalRef } = command;
     const now = this.desk.now();
     const runId = this.desk.newId(ID_PREFIXES.run);
@@ -53,7 +63,7 @@ export class StartRunHandler implements ICommandHandler<StartRun> {
     draft.guard(sessionIsOwned(key, ownerEpoch));
     const start = { implicit: false, label, principal: { ...principalOf(caller.actor) }, goalRef };
     new RunInUnit(draft, { state: null, facts }).do({ kind: 'start', start });
-    recordCheckpoint(draft, { runId, sessionId: session.session_id }, 'after_user_input');
+    recordCheckpoint(draft, { runId, sessionId: session.session_id }, 'after_user_input', durableSeq);
     await this.desk.commit(draft);
     return runId;
   }

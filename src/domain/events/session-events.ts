@@ -31,6 +31,8 @@ export const SESSION_EVENTS = {
     harnessInstanceId: 'text',
     ownerEpoch: 'integer',
     harnessVersion: 'text?',
+    /** Up to here the log was on disk then: a log that ends before it has lost what was promised. */
+    durableSeq: 'integer?',
   }),
   'session.imported': define('session', 1, ['recovery'], {
     sourceDigest: 'text',
@@ -54,7 +56,7 @@ export const SESSION_EVENTS = {
   'checkpoint.created': define('checkpoint', 1, ['session-runtime', 'recovery'], {
     checkpointId: 'text',
     kind: CHECKPOINT_KINDS,
-    /** Of the session log, where the maker knew it. */
+    /** Up to here the session log was on disk then, where the maker knew it. */
     seq: 'integer?',
     resumeAt: 'text?',
   }),

@@ -17,16 +17,39 @@ export function closersOf(
   if (!isOpenTurn(turn) || mustStayOpen(core, turn, outcome)) return [];
   const cause = { causationId: core.lastEventId };
   const place = { runId: turn.runId, turnId: turn.turnId };
-  const closers: NewSessionEvent[] = owedAnswers(core).map((event) => ({ ...event, ...cause }));
-  const answered = new Set(closers.map((event) => event.payload['callId']));
-  for (const callId of turn.unanswered) {
-    if (!answered.has(callId)) closers.push({ ...neverProposed(core, turn, callId), ...cause });
-  }
+  const closers = missingAnswers(core, turn);
   if (turn.stepId !== null) {
     closers.push({ eventType: 'step.ended', ...place, stepId: turn.stepId, ...cause, payload: { outcome } });
   }
   closers.push({ eventType: 'turn.ended', ...place, ...cause, payload: { outcome } });
   return closers;
+}
+
+/**
+ * What ends the step of a turn that its harness did not bring to a safe point in time: answers to the calls nobody carries
+ * out, and the end of the step. The turn stays open, for whoever resumes the run.
+ */
+export function cutsOf(core: SessionCore): readonly NewSessionEvent[] {
+  const turn = core.turn;
+  if (!isOpenTurn(turn) || turn.stepId === null) return [];
+  const place = { runId: turn.runId, turnId: turn.turnId, stepId: turn.stepId };
+  const end: NewSessionEvent = {
+    eventType: 'step.ended',
+    ...place,
+    causationId: core.lastEventId,
+    payload: { outcome: 'cut' },
+  };
+  return [...missingAnswers(core, turn), end];
+}
+
+function missingAnswers(core: SessionCore, turn: TurnState): NewSessionEvent[] {
+  const cause = { causationId: core.lastEventId };
+  const answers: NewSessionEvent[] = owedAnswers(core).map((event) => ({ ...event, ...cause }));
+  const answered = new Set(answers.map((event) => event.payload['callId']));
+  for (const callId of turn.unanswered) {
+    if (!answered.has(callId)) answers.push({ ...neverProposed(core, turn, callId), ...cause });
+  }
+  return answers;
 }
 
 /** A stop closes the turns of a run that is stopping; what is still being carried out keeps them open all the same. */

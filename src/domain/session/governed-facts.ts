@@ -9,6 +9,7 @@ export function evolveGoverned(core: SessionCore, fact: MirroredEvent): void {
   const type: string = envelope.eventType;
   core.events.add(fact.eventId);
   core.mirroredPosition = Math.max(core.mirroredPosition, fact.position);
+  if (type === 'session.imported') core.isCreated = true;
   if (envelope.reasoningObjectId !== undefined) core.reasoning.add(envelope.reasoningObjectId);
   if (envelope.runId !== undefined && Object.hasOwn(RUN_EDGES, type))
     moveRun(core, envelope.runId, type, envelope.producer === 'recovery');

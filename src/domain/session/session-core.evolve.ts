@@ -19,6 +19,7 @@ function evolveBuffered(core: SessionCore, event: SessionEvent): void {
   if (event.causationId !== null) remember(core, core.events, event.causationId);
   const { payload } = event;
   if (typeof payload['messageId'] === 'string') remember(core, core.messages, payload['messageId']);
+  if (type === 'session.created') core.isCreated = true;
   if (type === 'turn.started') remember(core, core.turns, event.turnId ?? '');
   else if (type === 'step.started') remember(core, core.steps, event.stepId ?? '');
   else if (type === 'assistant.message') listCalls(core, event);

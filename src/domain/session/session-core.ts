@@ -38,6 +38,8 @@ export interface ListedCall {
  */
 export interface SessionCore {
   readonly key: SessionKey;
+  /** The log says what it is about: `session.created`, or a state that was imported. */
+  isCreated: boolean;
   /** Of the last row; -1: there is none. */
   headSeq: number;
   lastEventId: string | null;
@@ -66,6 +68,7 @@ export interface SessionCore {
 export function emptyCore(key: SessionKey): SessionCore {
   return {
     key,
+    isCreated: false,
     headSeq: -1,
     lastEventId: null,
     turn: null,

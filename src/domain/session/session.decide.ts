@@ -21,6 +21,7 @@ export function decideSession(state: SessionState | null, command: SessionComman
           harnessInstanceId: command.harnessInstanceId,
           ownerEpoch: state.ownerEpoch + 1,
           harnessVersion: command.harnessVersion,
+          ...(command.durableSeq === undefined ? {} : { durableSeq: command.durableSeq }),
         },
       });
     case 'import':

@@ -9,6 +9,7 @@ const IN_PATH: Readonly<Record<string, { readonly means: string; readonly schema
   toolCallId: { means: 'Id of a tool call.', schema: id },
   approvalId: { means: 'Id of an approval.', schema: id },
   runId: { means: 'Id of a run.', schema: id },
+  sessionId: { means: 'Id of a session, as its caller named it.', schema: z.string().min(1).max(200) },
   turnId: { means: 'Id of a turn.', schema: id },
   subagentId: { means: 'Id of a sub-agent.', schema: id },
   commandId: { means: 'Id of a command: the one its issuer gave, or was given.', schema: commandId.unwrap() },

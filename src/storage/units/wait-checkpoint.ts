@@ -6,9 +6,14 @@ import type { UnitDraft } from './unit-draft.js';
 
 /**
  * A checkpoint in the unit that makes a run of a session wait, or go on. Runs that calls opened have no log to go on
- * from, and none of these.
+ * from, and none of these. `durableSeq`: up to where the log of the session is on disk, which a later load holds it to.
  */
-export function recordCheckpoint(draft: UnitDraft, refs: EventRefs, kind: CheckpointKind): string | null {
+export function recordCheckpoint(
+  draft: UnitDraft,
+  refs: EventRefs,
+  kind: CheckpointKind,
+  durableSeq?: number,
+): string | null {
   const { runId, sessionId, turnId = null } = refs;
   if (runId === undefined || sessionId === undefined || sessionId === runId) return null;
   const { tenant, occurredAt, synthetic } = draft.context;
@@ -24,9 +29,7 @@ export function recordCheckpoint(draft: UnitDraft, refs: EventRefs, kind: Checkp
     updated_at: occurredAt,
   };
   const producer = synthetic === undefined ? 'session-runtime' : 'recovery';
-  new CheckpointInUnit(draft, { state: null, facts }).do(
-    { kind: 'create', creation: { checkpointId, kind } },
-    producer,
-  );
+  const creation = { checkpointId, kind, ...(durableSeq === undefined ? {} : { seq: durableSeq }) };
+  new CheckpointInUnit(draft, { state: null, facts }).do({ kind: 'create', creation }, producer);
   return checkpointId;
 }

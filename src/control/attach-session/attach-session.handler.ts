@@ -1,0 +1,122 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { ResumeContract } from '../../contracts/resume-contract.js';
+import { CountersignError } from '../../domain/errors/countersign-error.js';
+import type { Caller } from '../../identity/caller.js';
+import type { LiveSession } from '../../sessions/live-session.js';
+import { SessionDesk } from '../../sessions/session-desk.js';
+import type { TableRow } from '../../storage/rows/tables.js';
+import { GuardFailed } from '../../storage/unit.js';
+import { callFromRow } from '../../storage/units/load.js';
+import { loadedSession, SessionInUnit } from '../../storage/units/session-in-unit.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { loadOwnSession } from '../own-session.js';
+import type { AttachedSession } from './attached-session.js';
+import { AttachSession } from './attach-session.command.js';
+import { recoveryOf, type KnownCall } from './resume-packet.js';
+
+const TRIES_MAX = 3;
+const CALLS_MAX = 200;
+const QUESTIONS_MAX = 200;
+
+/** Loads first: a session that cannot be trusted is refused before anybody loses it to a new owner. */
+@CommandHandler(AttachSession)
+export class AttachSessionHandler implements ICommandHandler<AttachSession> {
+  constructor(
+    private readonly desk: UnitDesk,
+    private readonly sessions: SessionDesk,
+    private readonly contract: ResumeContract,
+  ) {}
+
+  async execute(command: AttachSession): Promise<AttachedSession> {
+    const { caller, sessionId } = command;
+    const before = await loadOwnSession(this.desk.read, caller, sessionId);
+    const wasLive = this.sessions.isLive(before);
+    const durableSeq = await (await this.sessions.open(before)).flush();
+    const row = await this.attach(command, durableSeq);
+    const live = await this.sessions.open(row);
+    return this.packetOf(caller, row, live, wasLive ? 'live' : live.loadSource);
+  }
+
+  private async attach(
+    { caller, sessionId, harness }: AttachSession,
+    durableSeq: number,
+  ): Promise<TableRow<'sessions'>> {
+    for (let tries = 1; ; tries += 1) {
+      const row = await loadOwnSession(this.desk.read, caller, sessionId);
+      const draft = this.desk.begin({
+        tenant: caller.tenant,
+        lane: 'admit',
+        actor: caller.actor,
+        correlationId: sessionId,
+        sessionId,
+        occurredAt: this.desk.now(),
+        causationId: null,
+        causeKind: 'external',
+      });
+      new SessionInUnit(draft, loadedSession(row)).do({
+        kind: 'attach',
+        harnessInstanceId: harness.instanceId,
+        harnessVersion: harness.version,
+        durableSeq,
+      });
+      try {
+        await this.desk.commit(draft);
+        return await loadOwnSession(this.desk.read, caller, sessionId);
+      } catch (error) {
+        if (!(error instanceof GuardFailed)) throw error;
+        if (tries === TRIES_MAX) throw new CountersignError('contended', 'others attach at the same time');
+      }
+    }
+  }
+
+  private async packetOf(
+    caller: Caller,
+    row: TableRow<'sessions'>,
+    live: LiveSession,
+    loadedFrom: string,
+  ): Promise<AttachedSession> {
+    const { tenant } = caller;
+    const { agentState, runState } = live.state();
+    const run = await this.desk.read.openRunOfSession(tenant, row.session_id);
+    const runId = run?.run_id ?? runState?.run.runId ?? null;
+    const calls = runId === null ? [] : await this.callsOf(tenant, runId);
+    const canResume = !live.notResumable;
+    const checkpoint =
+      run === null ? null : ((await this.desk.read.openCheckpoints(tenant, run.run_id)).at(-1) ?? null);
+    const { headSeq, durableSeq } = live.status();
+    return {
+      sessionId: row.session_id,
+      ownerEpoch: row.owner_epoch,
+      headSeq,
+      durableSeq,
+      canResume,
+      notResumableReason: canResume ? null : 'the end of its last run could not be saved',
+      loadedFrom,
+      history: this.sessions.history(live),
+      waitingCalls: live.facts.turn?.unanswered ?? [],
+      state: agentState,
+      runState,
+      pendingApprovals: run === null ? [] : await this.desk.read.questionsOfRun(tenant, run.run_id, QUESTIONS_MAX),
+      versions: checkpoint === null ? null : await this.versionsOf(tenant, checkpoint),
+      checkpoint,
+      ...recoveryOf(run?.status ?? null, calls, canResume),
+    };
+  }
+
+  private async callsOf(tenant: string, runId: string): Promise<readonly KnownCall[]> {
+    const { rows } = await this.desk.read.toolCalls({ tenant, runId, limit: CALLS_MAX });
+    const calls = rows.map(async (row) => ({
+      toolCallId: row.tool_call_id,
+      callId: row.call_id,
+      turnId: row.turn_id,
+      state: (await callFromRow(this.desk.read, row)).state,
+    }));
+    return (await Promise.all(calls)).toReversed();
+  }
+
+  private async versionsOf(tenant: string, checkpoint: TableRow<'checkpoints'>): Promise<AttachedSession['versions']> {
+    const stream = { kind: 'checkpoint', id: checkpoint.checkpoint_id } as const;
+    const [created] = await this.desk.read.streamEvents(tenant, stream);
+    return created === undefined ? null : this.contract.run(created.envelope.versionSetId);
+  }
+}

@@ -1,0 +1,83 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CountersignError } from '../../domain/errors/countersign-error.js';
+import { ID_PREFIXES, isId } from '../../domain/ids/ids.js';
+import { principalOf } from '../../domain/principal.js';
+import { SESSION_FORMAT_VERSION } from '../../domain/session/session-catalogue.js';
+import { newSessionIdProblem } from '../../domain/session/session-id.js';
+import { SessionDesk } from '../../sessions/session-desk.js';
+import { GuardFailed } from '../../storage/unit.js';
+import { SessionInUnit } from '../../storage/units/session-in-unit.js';
+import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { loadOwnSession } from '../own-session.js';
+import { OpenSession } from './open-session.command.js';
+
+/**
+ * The record first, then the log: whose the session is must be known before anything is said in it. A crash between the two
+ * leaves a session without a log, which is what a new one is.
+ */
+@CommandHandler(OpenSession)
+export class OpenSessionHandler implements ICommandHandler<OpenSession> {
+  constructor(
+    private readonly desk: UnitDesk,
+    private readonly sessions: SessionDesk,
+  ) {}
+
+  async execute(command: OpenSession): Promise<{ readonly sessionId: string }> {
+    const { caller, metadata, parent } = command;
+    const sessionId = command.sessionId ?? this.desk.newId(ID_PREFIXES.session);
+    const problem = newSessionIdProblem(sessionId);
+    if (problem !== null) throw new CountersignError('invalid_session_id', problem, { pointer: '/sessionId' });
+    if (isId(ID_PREFIXES.run, sessionId)) {
+      // A run that calls opened is a session of its own, and has this name.
+      throw new CountersignError('invalid_session_id', 'a session is not named like a run', { pointer: '/sessionId' });
+    }
+    if (parent !== null) await loadOwnSession(this.desk.read, caller, parent.sessionId);
+    await this.sessions.mustBeFree({ tenant: caller.tenant, sessionId });
+    await this.record(command, sessionId);
+    const row = await loadOwnSession(this.desk.read, caller, sessionId);
+    await this.sessions.begin(row, metadata);
+    return { sessionId };
+  }
+
+  private async record({ caller, harness, parent }: OpenSession, sessionId: string): Promise<void> {
+    const { tenant } = caller;
+    const existing = await this.desk.read.session(tenant, sessionId);
+    if (existing !== null) {
+      const code = existing.status === 'deleted' ? 'session_deleted' : 'session_exists';
+      throw new CountersignError(code, 'there is, or was, a session of this id');
+    }
+    const now = this.desk.now();
+    const draft = this.desk.begin({
+      tenant,
+      lane: 'admit',
+      actor: caller.actor,
+      correlationId: sessionId,
+      sessionId,
+      occurredAt: now,
+      causationId: null,
+      causeKind: 'external',
+    });
+    const facts = { tenant, session_id: sessionId, version: 0, created_at: now, updated_at: now };
+    const opening = {
+      principal: { ...principalOf(caller.actor) },
+      formatVersion: SESSION_FORMAT_VERSION,
+      ...(parent === null
+        ? {}
+        : {
+            parentSessionId: parent.sessionId,
+            parentRunId: parent.runId ?? null,
+            parentToolCallId: parent.toolCallId ?? null,
+            subagentId: parent.subagentId ?? null,
+          }),
+    };
+    new SessionInUnit(draft, { state: null, facts })
+      .do({ kind: 'open', opening })
+      .do({ kind: 'attach', harnessInstanceId: harness.instanceId, harnessVersion: harness.version });
+    try {
+      await this.desk.commit(draft);
+    } catch (error) {
+      if (!(error instanceof GuardFailed)) throw error;
+      throw new CountersignError('session_exists', 'somebody else has just opened a session of this id');
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { CountersignError } from '../domain/errors/countersign-error.js';
+import type { JsonObject } from '../domain/json/json-value.js';
+import { SESSION_FORMAT_VERSION } from '../domain/session/session-catalogue.js';
+import type { SessionKey } from '../domain/session/session-key.js';
+import type { SessionParent } from '../domain/session/session-row.js';
+import type { HistoryMessage } from '../domain/session/session-state.js';
+import type { TableRow } from '../storage/rows/tables.js';
+import type { LiveSession } from './live-session.js';
+import { SessionCoordinator } from './session-coordinator.js';
+import { SessionFollower } from './session-follower.worker.js';
+import { SessionMirror } from './session-mirror.js';
+import { SessionRecord } from './session-record.js';
+
+export const keyOf = ({ tenant, session_id: sessionId }: TableRow<'sessions'>): SessionKey => ({ tenant, sessionId });
+
+/**
+ * Live sessions with everything that belongs to them: their governed events repeated, their owner known, their runs followed.
+ * Whoever works with a session gets it here.
+ */
+@Injectable()
+export class SessionDesk {
+  constructor(
+    readonly coordinator: SessionCoordinator,
+    private readonly mirror: SessionMirror,
+    private readonly follower: SessionFollower,
+    private readonly record: SessionRecord,
+  ) {}
+
+  /**
+   * The log of a session that was just recorded: `session.created` first, and on disk when this resolves. Where a state of an
+   * earlier layout lies under its name the log begins with that.
+   */
+  async begin(row: TableRow<'sessions'>, metadata: JsonObject): Promise<LiveSession> {
+    const live = await this.open(row);
+    if (!live.facts.isCreated) await this.create(live, metadata, parentOf(row));
+    await live.flush();
+    return live;
+  }
+
+  /** The session in memory, loaded and repaired where it was not, with everything mirrored that is committed by now. */
+  async open(row: TableRow<'sessions'>): Promise<LiveSession> {
+    const key = keyOf(row);
+    const live = await this.coordinator.open(key);
+    if (live.ownerEpoch < row.owner_epoch) live.attach(row.owner_epoch);
+    this.follower.follow(live);
+    await this.mirror.caughtUp(live);
+    return live;
+  }
+
+  isLive(row: TableRow<'sessions'>): boolean {
+    return this.coordinator.find(keyOf(row)) !== undefined;
+  }
+
+  /** @throws CountersignError `session_exists`, `session_id_collision`: something lies there that no record vouches for. */
+  async mustBeFree(key: SessionKey): Promise<void> {
+    if (await this.coordinator.isStored(key))
+      throw new CountersignError('session_exists', 'a log of this name is there');
+  }
+
+  /** What may be shown to a model, as soon as the calls its last message waits for are answered. */
+  history(live: LiveSession): readonly HistoryMessage[] {
+    return live.state().agentState.history.messages.filter(({ incomplete }) => incomplete !== true);
+  }
+
+  /** The run of the session ends unrecorded and the session can only be read from now on. */
+  async markNotResumable(live: LiveSession): Promise<void> {
+    await this.coordinator.saves.markNotResumable(live);
+    const { lastRunId } = live.facts;
+    if (lastRunId !== null) await this.record.markNotResumable(live.key, lastRunId);
+    await this.mirror.caughtUp(live);
+  }
+
+  private async create(live: LiveSession, metadata: JsonObject, parent: SessionParent | null): Promise<void> {
+    const payload = {
+      metadata,
+      formatVersion: SESSION_FORMAT_VERSION,
+      ...(parent === null
+        ? {}
+        : {
+            parentSessionId: parent.sessionId,
+            parentRunId: parent.runId ?? null,
+            parentToolCallId: parent.toolCallId ?? null,
+            subagentId: parent.subagentId ?? null,
+          }),
+    };
+    const event = { eventType: 'session.created', payload, causationId: null, causeKind: 'external' } as const;
+    await live.append([event], { producer: 'session-runtime', ownerEpoch: null });
+  }
+}
+
+const parentOf = (row: TableRow<'sessions'>): SessionParent | null =>
+  row.parent === null ? null : (JSON.parse(row.parent) as SessionParent);
