@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { CountersignError } from '../../../src/domain/errors/countersign-error.js';
 import { NO_SECRETS } from '../../../src/domain/session/codec/plain-json.js';
 import { sessionErrorKind } from '../../../src/domain/session/session-errors.js';
@@ -11,8 +12,11 @@ import type { SessionSnapshot } from '../../../src/domain/session/session-state.
 import { DatabaseStateStorage } from '../../../src/sessions/snapshots/database-state-storage.js';
 import { FileStateStorage } from '../../../src/sessions/snapshots/file-state-storage.js';
 import type { StateStorage } from '../../../src/sessions/snapshots/state-storage.js';
+import { openSessionDatabase } from '../../../src/storage/session-log/open-session-database.js';
+import type { SqliteSessionDatabase } from '../../../src/storage/session-log/sqlite-session-database.js';
 import { fileOf, fullSnapshot, KEY, savedAs } from '../../builders/session-snapshots.js';
 import { MemorySnapshotTable, MemoryStateStorage } from '../../support/memory-state-storage.js';
+import { SESSION_WORKER } from './log-backends.js';
 
 /** A medium as the suite sees it: storages on it, and what lies on it. */
 interface Medium {
@@ -50,8 +54,9 @@ function tableMedium(open: (table: MemorySnapshotTable) => StateStorage, table: 
 
 const MEDIA: readonly [string, () => Medium][] = [
   ['files', fileMedium],
+  ['the database of sessions', () => databaseMedium()],
   [
-    'rows',
+    'rows of a table in memory',
     () =>
       tableMedium((table) => new DatabaseStateStorage(table, NO_SECRETS, { now: () => 0 }), new MemorySnapshotTable()),
   ],
@@ -64,7 +69,48 @@ const MEDIA: readonly [string, () => Medium][] = [
   ],
 ];
 
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+let database: SqliteSessionDatabase;
+
+/** The rows of the product; what lies in them is written beside it, as another program would. */
+function databaseMedium(): Medium {
+  const directly = <T>(use: (beside: Database.Database) => T): T => {
+    const beside = new Database(path.join(base, 'sessions.sqlite'));
+    try {
+      return use(beside);
+    } finally {
+      beside.close();
+    }
+  };
+  directly((beside) => beside.exec('DELETE FROM session_snapshots; DELETE FROM session_snapshot_marks'));
+  const place = 'tenant = ? AND session_id = ? AND slot = ?';
+  return {
+    open: () => new DatabaseStateStorage(database, NO_SECRETS, { now: () => 0 }),
+    put: async ({ tenant, sessionId }, slot, text) =>
+      directly((beside) => {
+        beside.prepare(`DELETE FROM session_snapshots WHERE ${place}`).run(tenant, sessionId, slot);
+        if (text === null) return;
+        const insert =
+          'INSERT INTO session_snapshots (tenant, session_id, slot, content, saved_at) VALUES (?, ?, ?, ?, ?)';
+        beside.prepare(insert).run(tenant, sessionId, slot, text, '2031-01-01T00:00:00Z');
+      }),
+    get: async ({ tenant, sessionId }, slot) =>
+      directly((beside) => {
+        const found = beside
+          .prepare(`SELECT content FROM session_snapshots WHERE ${place}`)
+          .get(tenant, sessionId, slot);
+        return (found as { content: string } | undefined)?.content ?? null;
+      }),
+  };
+}
+
+beforeAll(async () => {
+  database = await openSessionDatabase({ dataDir: base, instanceEpoch: 1, entry: SESSION_WORKER });
+});
+
+afterAll(async () => {
+  await database.close();
+  rmSync(base, { recursive: true, force: true });
+});
 
 async function problemOf(work: Promise<unknown>): Promise<CountersignError> {
   try {
