@@ -14,7 +14,7 @@ const TABLE: readonly [string, string, string, string][] = [
   ['user.message', 'harness', '', 'contents messageId'],
   ['assistant.delta', 'harness', 'rts', 'index messageId text'],
   ['assistant.message', 'harness', 'rts', 'contents incomplete? messageId toolCalls'],
-  ['tool.message', 'capability-runtime recovery', 'rtc', 'callId contents disposition messageId'],
+  ['tool.message', 'capability-runtime recovery', 'rt', 'callId contents disposition messageId'],
   ['tool.reported', 'harness', 'rt', 'callId contents messageId'],
   ['notice.message', 'session-runtime', '', 'about messageId text'],
   ['system.reminder_set', 'harness', '', 'key value?'],
