@@ -1,4 +1,4 @@
-import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { CapabilityRegistry } from './capabilities/capability-registry.js';
@@ -31,23 +31,9 @@ import { RUN_CONTROL } from './control/run-control.providers.js';
 import { RetryToolCallHandler } from './control/retry-tool-call/retry-tool-call.handler.js';
 import { SetPauseHandler } from './control/set-pause/set-pause.handler.js';
 import { HttpClient } from './egress/http-client.js';
-import { ApprovalsController } from './http/approvals.controller.js';
-import { BackupsController } from './http/backups.controller.js';
-import { CapabilitiesController } from './http/capabilities.controller.js';
-import { ControlController } from './http/control.controller.js';
-import { FeedbackController } from './http/feedback.controller.js';
-import { EventsController } from './http/events.controller.js';
-import { HealthController } from './http/health.controller.js';
-import { MetricsController } from './http/metrics.controller.js';
 import { ApiDocument } from './http/openapi/api-document.js';
-import { OpenApiController } from './http/openapi/openapi.controller.js';
-import { LateEvidenceController } from './http/late-evidence.controller.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RefusalLog } from './http/refusal-log.js';
-import { RunChainController } from './http/run-chain.controller.js';
-import { RunsController } from './http/runs.controller.js';
-import { ToolCallsController } from './http/tool-calls.controller.js';
-import { OutboxController } from './http/outbox.controller.js';
 import { BearerGuard } from './identity/bearer.guard.js';
 import { TokenVerifier } from './identity/token-verifier.js';
 import { OUTBOX } from './outbox/outbox.providers.js';
@@ -94,9 +80,9 @@ import { Clock, SystemClock } from './system/clock.js';
 import { IdSource } from './system/id-source.js';
 import { Logger } from './system/logger.js';
 import { SESSION_COMMANDS } from './control/sessions.providers.js';
-import { SessionLogController } from './http/session-log.controller.js';
+import { CONTROLLERS } from './http/controllers.js';
 import { SessionReading } from './http/session-reading.js';
-import { SessionsController } from './http/sessions.controller.js';
+import { SessionAccess } from './control/read-session/session-access.js';
 import { SessionStores } from './sessions/open-session-stores.js';
 import { SESSIONS } from './sessions/sessions.providers.js';
 import { VersionSet } from './system/version-set.js';
@@ -169,6 +155,7 @@ const RUNTIME = [
 ];
 /** What readiness and metrics say; each part registers itself. */
 const OPERATIONS = [
+  SessionAccess,
   SessionReading,
   StoreWatch,
   CapabilityWatch,
@@ -179,26 +166,6 @@ const OPERATIONS = [
   RefusalLog,
 ];
 const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
-
-/** What they serve is in `/openapi.json`. */
-export const CONTROLLERS: Type[] = [
-  ToolCallsController,
-  ApprovalsController,
-  ControlController,
-  CapabilitiesController,
-  RunsController,
-  RunChainController,
-  SessionsController,
-  SessionLogController,
-  EventsController,
-  OutboxController,
-  BackupsController,
-  LateEvidenceController,
-  FeedbackController,
-  HealthController,
-  MetricsController,
-  OpenApiController,
-];
 
 /** Composition: the one place that knows every folder. */
 @Module({})

@@ -18,62 +18,37 @@ import { LastRequests } from './http/last-requests.js';
 import { measureRequests } from './http/request-metrics.js';
 import { OutboxRelay } from './outbox/outbox-relay.js';
 import { checkSinks } from './outbox/sink-problems.js';
-import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
-import { StaleQuestions } from './policy/approvals/stale-questions.js';
 import { PolicyActivation } from './policy/policy-activation.js';
 import { PolicyService } from './policy/policy.service.js';
-import { PolicyWatch } from './policy/policy-watch.js';
 import { Attempt } from './proxy/executor/attempt.js';
-import { Breaker } from './proxy/executor/breaker.js';
 import { Dispatcher } from './proxy/executor/dispatcher.js';
-import { Canceller } from './proxy/cancel/canceller.worker.js';
 import { Executor } from './proxy/executor/executor.worker.js';
 import type { RunningTracing } from './proxy/observe/start-tracing.js';
-import { LateResults } from './proxy/reconcile/late-results.worker.js';
-import { AcceptedPolling } from './proxy/reconcile/accepted-polling.js';
-import { Reconciler } from './proxy/reconcile/reconciler.worker.js';
 import { Reconciliation } from './proxy/reconcile/reconciliation.js';
-import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
-import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
-import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { RestoredCalls } from './proxy/reconcile/restored-calls.js';
-import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
-import { UnmatchedEvidence } from './proxy/sweep/unmatched-evidence.js';
-import { Ownership } from './proxy/sweep/ownership.js';
-import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
 import { CallWatch } from './runtime/call-watch.js';
 import { EventStreams } from './runtime/events/event-streams.js';
 import { Credentials } from './secrets/credentials.js';
 import { openSessionStores } from './sessions/open-session-stores.js';
-import { SessionCoordinator } from './sessions/session-coordinator.js';
-import { SessionFollower } from './sessions/session-follower.worker.js';
-import { SessionMirror } from './sessions/session-mirror.js';
 import { VersionSet } from './system/version-set.js';
 import { SCHEMA_VERSION } from './storage/migrations.js';
 import { openStore } from './storage/sqlite/open-store.js';
 import { StoreMetrics } from './storage/store-metrics.js';
-import { StoreWatch } from './storage/store-watch.js';
 import { Store } from './storage/store.js';
 import { UnitDesk } from './storage/units/unit-desk.js';
-import { ClockWatch } from './system/clock-watch.js';
 import { SystemClock } from './system/clock.js';
 import { Logger, PinoLogger, errorName } from './system/logger.js';
 import { Metrics } from './system/metrics/metrics.js';
 import { SystemRandom } from './system/random-source.js';
 import { Grace } from './system/grace.js';
-import { Periodic } from './system/periodic.js';
-import { Readiness } from './system/readiness.js';
-import { watchSweep } from './system/sweep-watch.js';
-import { pause } from './system/timers.js';
 import { PRODUCT_VERSION } from './system/product-version.js';
+import { endSessions, startWork, within } from './start-work.js';
 
 /** Names the product, event catalogue and schema versions that write into the store. */
 const VERSION_SET = `countersign/${PRODUCT_VERSION} events/1 schema/${SCHEMA_VERSION}`;
 
 /** How long the last answers of a stopping process may take to leave. */
 const CLOSING_MS = 1000;
-/** How often it is seen which accepted calls may be asked about again. */
-const POLL_INTERVAL_MS = 1000;
 
 /** How long the last records of a stopping process may take. */
 const RECORDING_MS = 2000;
@@ -198,18 +173,6 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
   };
 }
 
-/** Everything said in sessions is on disk before their stores close; what could not be written is told, never hidden. */
-async function endSessions(app: NestFastifyApplication, logger: Logger): Promise<void> {
-  await app.get(SessionMirror).stop();
-  await app.get(SessionFollower).idle();
-  try {
-    await app.get(SessionCoordinator).drain();
-  } catch (error) {
-    const problems = error instanceof AggregateError ? error.errors.length : 1;
-    logger.error('sessions were not brought to an end', { error: errorName(error), problems });
-  }
-}
-
 /** The facts every decision guards: the definitions, the policy set, and what is paused. */
 async function prepare(app: NestFastifyApplication): Promise<void> {
   // First of all: what a restored store holds is moved before anything else looks at it.
@@ -269,96 +232,12 @@ async function trace(app: NestFastifyApplication, foundation: Foundation): Promi
   return started;
 }
 
-/** First what the last process left behind, then what comes. */
-async function startWork(
-  app: NestFastifyApplication,
-  settings: Settings,
-  logger: Logger,
-): Promise<(graceMs: number) => Promise<void>> {
-  const [executor, reconciler, breaker] = [app.get(Executor), app.get(Reconciler), app.get(Breaker)];
-  const [canceller, stopping] = [app.get(Canceller), app.get(StoppingRuns)];
-  const [expiry, stale, orphans, authorized, idleRuns] = [
-    app.get(ApprovalExpiry),
-    app.get(StaleQuestions),
-    app.get(OrphanedAttempts),
-    app.get(AuthorizedCalls),
-    app.get(IdleRuns),
-  ];
-  const [policyWatch, storeWatch, clockWatch] = [app.get(PolicyWatch), app.get(StoreWatch), app.get(ClockWatch)];
-  const late = app.get(LateResults);
-  const sweep = new Periodic(
-    [
-      { name: 'ownership', tick: () => app.get(Ownership).tick() },
-      { name: 'approval expiry', tick: () => expiry.tick() },
-      { name: 'stale questions', tick: () => stale.tick() },
-      { name: 'orphaned attempts', tick: () => orphans.tick() },
-      { name: 'late results', tick: () => late.tick() },
-      { name: 'authorized calls', tick: () => authorized.tick() },
-      { name: 'idle runs', tick: () => idleRuns.tick() },
-      { name: 'stopping runs', tick: () => stopping.tick() },
-      { name: 'sessions', tick: () => app.get(SessionFollower).tick() },
-      { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
-      { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
-    ],
-    settings.execution.sweepIntervalMs,
-    logger,
-  );
-  const looks = new Periodic(
-    [
-      { name: 'policy probe', tick: () => policyWatch.look() },
-      { name: 'free space', tick: () => storeWatch.look() },
-    ],
-    settings.readiness.probeIntervalMs,
-    logger,
-  );
-  const polling = app.get(AcceptedPolling);
-  const polls = new Periodic([{ name: 'accepted calls', tick: () => polling.tick() }], POLL_INTERVAL_MS, logger);
-  watchSweep(sweep, app.get(Readiness));
-  await looks.start();
-  clockWatch.onIrregularity(() => void sweep.wake());
-  clockWatch.start(await lastSignOfLife(app.get(UnitDesk)));
-  executor.start();
-  breaker.start();
-  late.start();
-  canceller.start();
-  stopping.start();
-  app.get(SessionMirror).start();
-  authorized.start(() => void sweep.wake());
-  await sweep.start();
-  reconciler.start();
-  // Its first pass asks tools, which nobody has to wait for.
-  void polls.start();
-  return async (graceMs) => {
-    await looks.stop();
-    clockWatch.stop();
-    await sweep.stop();
-    await within(graceMs, polls.stop());
-    await reconciler.stop();
-    await late.stop();
-    await stopping.stop();
-    await within(graceMs, canceller.stop());
-    await executor.stop(graceMs);
-    breaker.stop();
-  };
-}
-
-/** Wall-clock milliseconds; null in a new installation. */
-async function lastSignOfLife({ read, instance }: UnitDesk): Promise<number | null> {
-  const before = (await read.instances()).findLast(({ epoch }) => epoch < instance.epoch);
-  return before === undefined ? null : Date.parse(before.heartbeat_at);
-}
-
 /** No new work and no new dispatches; requests under way are answered. */
 async function stopAdmitting(app: NestFastifyApplication, lastRequests: LastRequests, grace: Grace): Promise<void> {
   app.get(DispatchHandover).close();
   app.get(CallWatch).close();
   app.get(EventStreams).close();
   await lastRequests.refuse(grace);
-}
-
-/** Waits for the work, but no longer than so many milliseconds. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  await Promise.race([work, pause(ms)]);
 }
 
 async function listen(app: NestFastifyApplication, { http }: Settings): Promise<void> {

@@ -5,11 +5,13 @@ import { DetachSessionHandler } from './detach-session/detach-session.handler.js
 import { FlushSessionHandler } from './flush-session/flush-session.handler.js';
 import { MarkSessionHandler } from './mark-session/mark-session.handler.js';
 import { OpenSessionHandler } from './open-session/open-session.handler.js';
+import { SessionAccess } from './read-session/session-access.js';
 import { SaveStateHandler } from './save-state/save-state.handler.js';
 import { StartRunHandler } from './start-run/start-run.handler.js';
 
 /** Commands about durable sessions and the runs in them. */
 export const SESSION_COMMANDS = [
+  SessionAccess,
   OpenSessionHandler,
   AttachSessionHandler,
   DetachSessionHandler,

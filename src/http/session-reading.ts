@@ -7,17 +7,13 @@ import type {
   SessionRepresentation,
   StateRepresentation,
 } from '../client/contract/sessions.js';
-import { loadOwnSession, loadSessionOrTombstone } from '../control/own-session.js';
-import { CountersignError } from '../domain/errors/countersign-error.js';
+import { SessionAccess, type SessionView } from '../control/read-session/session-access.js';
 import type { JsonObject } from '../domain/json/json-value.js';
-import { principalKey, principalOf } from '../domain/principal.js';
+import type { SessionKey } from '../domain/session/session-key.js';
 import type { SessionRow } from '../domain/session/session-row.js';
-import { hasRole, type Caller } from '../identity/caller.js';
+import type { Caller } from '../identity/caller.js';
 import type { LiveSession } from '../sessions/live-session.js';
-import { keyOf, SessionDesk } from '../sessions/session-desk.js';
-import { sessionState } from '../storage/rows/session.row.js';
-import type { TableRow } from '../storage/rows/tables.js';
-import { Store } from '../storage/store.js';
+import { SessionCoordinator } from '../sessions/session-coordinator.js';
 import { after } from '../system/timers.js';
 import type { StreamedEvent } from './event-stream.js';
 
@@ -25,32 +21,25 @@ const PAGE = 500;
 /** After this a follower looks by itself, so that one that was never woken ends with its reader. */
 const LOOK_AGAIN_MS = 15_000;
 
-/** Who else may read the sessions of a tenant. */
-const READERS = ['operator', 'auditor'] as const;
-
 /** Sessions as they are shown. Rows of the log are shown only when they are on disk. */
 @Injectable()
 export class SessionReading {
   constructor(
-    private readonly store: Store,
-    private readonly sessions: SessionDesk,
+    private readonly access: SessionAccess,
+    private readonly sessions: SessionCoordinator,
   ) {}
 
   async show(caller: Caller, sessionId: string): Promise<SessionRepresentation> {
-    return this.represent(await loadSessionOrTombstone(this.store.read, caller, sessionId, ...READERS));
+    return this.represent(await this.access.view(caller, sessionId));
   }
 
   async list(caller: Caller, limit: number, cursor: string | null): Promise<SessionPage> {
-    const principal = hasRole(caller, ...READERS) ? null : principalKey(principalOf(caller.actor));
-    const rows = await this.store.read.sessions(caller.tenant, principal, beforeOf(cursor), limit + 1);
-    const items = rows.slice(0, limit);
-    const last = items.at(-1);
-    const isMore = rows.length > limit && last !== undefined;
-    return { items: items.map((row) => this.represent(row)), nextCursor: isMore ? cursorOf(last) : null };
+    const { items, nextCursor } = await this.access.list(caller, limit, cursor);
+    return { items: items.map((view) => this.represent(view)), nextCursor };
   }
 
   async state(caller: Caller, sessionId: string, saved = false): Promise<StateRepresentation> {
-    const live = await this.live(caller, sessionId);
+    const live = await this.access.live(caller, sessionId);
     const { agentState, runState } = live.state();
     const { headSeq, lastEventId } = live.facts;
     return {
@@ -64,7 +53,7 @@ export class SessionReading {
   }
 
   async page(caller: Caller, sessionId: string, fromSeq: number, limit: number): Promise<SessionEventPage> {
-    const live = await this.live(caller, sessionId);
+    const live = await this.access.live(caller, sessionId);
     const rows = await live.rowsFrom(fromSeq, limit);
     const { headSeq, durableSeq } = live.status();
     const next = fromSeq + rows.length;
@@ -81,7 +70,7 @@ export class SessionReading {
     let next = fromSeq;
     while (!gone.aborted) {
       // Anew each time: an idle session may have been closed in memory meanwhile, and access may have ended.
-      const live = await this.live(caller, sessionId);
+      const live = await this.access.live(caller, sessionId);
       const woken = wakened(live, next, gone);
       const rows = await live.rowsFrom(next, PAGE);
       if (rows.length === 0) {
@@ -99,8 +88,7 @@ export class SessionReading {
   }
 
   async inspect(caller: Caller, sessionId: string, isDeep: boolean): Promise<InspectAnswer> {
-    const row = await loadSessionOrTombstone(this.store.read, caller, sessionId, 'operator');
-    const report = await this.sessions.coordinator.inspect(keyOf(row), { isDeep });
+    const report = await this.sessions.inspect(await this.access.keyForOperator(caller, sessionId), { isDeep });
     const [problem] = report.problems;
     return {
       sessionId,
@@ -111,33 +99,23 @@ export class SessionReading {
   }
 
   async raw(caller: Caller, sessionId: string): Promise<string> {
-    const row = await loadOwnSession(this.store.read, caller, sessionId, 'operator');
-    return this.sessions.coordinator.readRaw(keyOf(row));
+    return this.sessions.readRaw(await this.access.keyForOperator(caller, sessionId));
   }
 
-  private async live(caller: Caller, sessionId: string): Promise<LiveSession> {
-    return this.sessions.open(await loadOwnSession(this.store.read, caller, sessionId, ...READERS));
-  }
-
-  private represent(row: TableRow<'sessions'>): SessionRepresentation {
-    const { principal, parent } = sessionState(row);
-    const path = `/v1/sessions/${encodeURIComponent(row.session_id)}`;
+  private represent({ key, ...view }: SessionView): SessionRepresentation {
+    const path = `/v1/sessions/${encodeURIComponent(key.sessionId)}`;
     return {
-      sessionId: row.session_id,
-      status: row.status,
-      principal: { sub: principal.sub, act: principal.act ?? null },
-      ownerEpoch: row.owner_epoch,
-      harnessInstanceId: row.harness_instance_id,
-      parent: parent === null ? null : { ...parent },
-      log: this.logOf(row),
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
+      sessionId: key.sessionId,
+      ...view,
+      principal: { sub: view.principal.sub, act: view.principal.act ?? null },
+      parent: view.parent === null ? null : { ...view.parent },
+      log: this.logOf(key),
       links: { self: path, events: `${path}/events`, state: `${path}/state` },
     };
   }
 
-  private logOf(row: TableRow<'sessions'>): SessionRepresentation['log'] {
-    const live = this.sessions.coordinator.find(keyOf(row));
+  private logOf(key: SessionKey): SessionRepresentation['log'] {
+    const live = this.sessions.find(key);
     if (live === undefined) return null;
     const { headSeq, durableSeq, pending, active, barrier, automaticPaused, lastError, revision } = live.status();
     const problem = lastError === null ? null : problemOf(lastError);
@@ -191,19 +169,4 @@ function wakened(live: LiveSession, next: number, gone: AbortSignal): { promise:
     };
   });
   return { promise, cancel };
-}
-
-const cursorOf = (row: TableRow<'sessions'>): string =>
-  Buffer.from(JSON.stringify([row.created_at, row.session_id])).toString('base64url');
-
-function beforeOf(cursor: string | null): readonly [string, string] | null {
-  if (cursor === null) return null;
-  try {
-    const value = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown;
-    if (Array.isArray(value) && typeof value[0] === 'string' && typeof value[1] === 'string')
-      return [value[0], value[1]];
-  } catch {
-    // Refused below, like any other text that is no cursor of ours.
-  }
-  throw new CountersignError('invalid_request', 'the cursor is not one of this list', { pointer: '/cursor' });
 }

@@ -14,7 +14,7 @@ import { SessionFollower } from './session-follower.worker.js';
 import { SessionMirror } from './session-mirror.js';
 import { SessionRecord } from './session-record.js';
 import { holdsSecret } from './session-secrets.js';
-import { SessionWatch } from './session-watch.js';
+import { watchSessions } from './session-watch.js';
 import { StoreSessionRecord } from './store-session-record.js';
 
 /** Durable rows of an open session that stay in memory, for readers who follow it. */
@@ -61,16 +61,16 @@ export const SESSIONS: Provider[] = [
       clock: Clock,
       ids: IdSource,
       versions: VersionSet,
-    ) => coordinator(stores, record, settings, [clock, ids, versions]),
-    inject: [SessionStores, SessionRecord, Settings, Clock, IdSource, VersionSet],
+      readiness: Readiness,
+      metrics: Metrics,
+    ) => {
+      const sessions = coordinator(stores, record, settings, [clock, ids, versions]);
+      watchSessions(sessions, readiness, metrics);
+      return sessions;
+    },
+    inject: [SessionStores, SessionRecord, Settings, Clock, IdSource, VersionSet, Readiness, Metrics],
   },
   SessionMirror,
   SessionFollower,
   SessionDesk,
-  {
-    provide: SessionWatch,
-    useFactory: (sessions: SessionCoordinator, readiness: Readiness, metrics: Metrics) =>
-      new SessionWatch(sessions, readiness, metrics),
-    inject: [SessionCoordinator, Readiness, Metrics],
-  },
 ];

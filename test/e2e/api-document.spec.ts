@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CONTROLLERS } from '../../src/app.module.js';
+import { CONTROLLERS } from '../../src/http/controllers.js';
 import { buildDocument, type OpenApiDocument } from '../../src/http/openapi/document.js';
 import { PRODUCT_VERSION } from '../../src/system/product-version.js';
 import { DocumentedAnswers, type Exchange } from '../support/documented-answers.js';

@@ -47,6 +47,8 @@ export const SESSION_EVENTS = {
   }),
   'session.history_truncated': define('session', 1, ['session-runtime'], {
     droppedMessageIds: 'list',
+    /** Answers that take the place of what is not known: `[{callId, disposition}]`. */
+    answers: 'list?',
     reason: 'text',
   }),
   /** The log and the snapshots are gone; this and the governed events of its runs remain. */

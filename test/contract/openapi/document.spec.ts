@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { CONTROLLERS } from '../../../src/app.module.js';
+import { CONTROLLERS } from '../../../src/http/controllers.js';
 import { buildDocument, type OpenApiDocument } from '../../../src/http/openapi/document.js';
 import { routesOf } from '../../../src/http/openapi/routes.js';
 import { missingBounds } from './bounds.js';

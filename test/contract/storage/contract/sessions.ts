@@ -66,7 +66,11 @@ export function describeSessions({ current }: StoreUnderTest): void {
     it('are listed newest first, page by page, for one principal or for all', async () => {
       const { store } = current();
       const rows = [1, 2, 3, 4].map((minute) =>
-        session({ session_id: `s${minute}`, created_at: at(minute), principal: minute === 2 ? '["bob"]' : '["alice"]' }),
+        session({
+          session_id: `s${minute}`,
+          created_at: at(minute),
+          principal: minute === 2 ? '["bob"]' : '["alice"]',
+        }),
       );
       await store.commit(unit({ writes: rows }));
       const ids = async (...asked: Parameters<typeof store.read.sessions>) =>
@@ -79,7 +83,8 @@ export function describeSessions({ current }: StoreUnderTest): void {
 
     it('have one open run at a time, while runs that calls opened are sessions of their own', async () => {
       const { store } = current();
-      const run = (id: string, more: object) => runInsert(id, { session_id: 'chat', implicit: 0, label: null, ...more });
+      const run = (id: string, more: object) =>
+        runInsert(id, { session_id: 'chat', implicit: 0, label: null, ...more });
       await store.commit(unit({ writes: [run('run_a', {})] }));
       await expect(store.commit(unit({ writes: [run('run_b', {})] }))).rejects.toThrow();
       expect(await store.read.openRunOfSession(TENANT, 'chat')).toMatchObject({ run_id: 'run_a' });

@@ -1,0 +1,173 @@
+/**
+ * Loaded into a running proxy (`node --import`): appends to sessions from inside, as fast as it can, because over HTTP it is the parser
+ * that would be measured. It is told what to do by `sessions.mjs` over a loopback port that it writes into BENCH_SESSIONS_FILE.
+ */
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+
+const { SessionFollower } = /** @type {typeof import('../../src/sessions/session-follower.worker.js')} */ (
+  await import(new URL('../../dist/sessions/session-follower.worker.js', import.meta.url).href)
+);
+
+/** @typedef {import('../../src/sessions/session-coordinator.js').SessionCoordinator} Coordinator */
+/** @typedef {import('../../src/sessions/live-session.js').LiveSession} Live */
+
+const TENANT = 'acme';
+const PAYLOAD_BYTES = 300;
+const APPEND_EVENTS = 20;
+/** How long the main thread is kept before requests get their turn. */
+const SLICE_MS = 0.5;
+
+/** @type {Coordinator | null} */
+let coordinator = null;
+const { tick } = SessionFollower.prototype;
+SessionFollower.prototype.tick = function () {
+  coordinator ??= /** @type {any} */ (this).coordinator;
+  return tick.call(this);
+};
+
+/** @returns {Coordinator} */
+function sessions() {
+  if (coordinator === null) throw new Error('the proxy has not started its sessions yet');
+  return coordinator;
+}
+
+let names = 0;
+const keyOf = () => ({ tenant: TENANT, sessionId: `bench-${++names}` });
+
+let messages = 0;
+/** An event whose payload takes about 300 bytes. */
+function event() {
+  messages += 1;
+  const messageId = `message-${messages}`;
+  const words = 'x'.repeat(PAYLOAD_BYTES - 70);
+  return { eventType: 'user.message', payload: { messageId, contents: [{ type: 'text', text: words }] } };
+}
+
+const options = /** @type {const} */ ({ producer: 'harness', ownerEpoch: null });
+
+/** @param {unknown} error */
+const isSaturated = (error) => /** @type {{ code?: unknown }} */ (error).code === 'write_behind_saturated';
+
+/**
+ * From the first append to the end of the last flush.
+ * @param {number} count of sessions @param {number} events in all
+ */
+async function throughput(count, events) {
+  const keys = Array.from({ length: count }, keyOf);
+  const live = await Promise.all(keys.map((key) => sessions().create(key)));
+  const startedAt = performance.now();
+  let appended = 0;
+  let sliceAt = startedAt;
+  while (appended < events) {
+    const session = /** @type {Live} */ (live[(appended / APPEND_EVENTS) % count]);
+    const batch = Array.from({ length: APPEND_EVENTS }, event);
+    for (;;) {
+      try {
+        await session.append(batch, options);
+        break;
+      } catch (error) {
+        if (!isSaturated(error)) throw error;
+        await session.flush();
+      }
+    }
+    appended += APPEND_EVENTS;
+    if (performance.now() - sliceAt > SLICE_MS) {
+      await turn();
+      sliceAt = performance.now();
+    }
+  }
+  await Promise.all(live.map((session) => session.flush()));
+  const seconds = (performance.now() - startedAt) / 1000;
+  for (const session of live) {
+    const { headSeq, durableSeq } = session.status();
+    if (headSeq !== durableSeq) throw new Error('a flush has answered before everything was durable');
+  }
+  await Promise.all(keys.map((key) => sessions().close(key)));
+  return { seconds, perSecond: appended / seconds };
+}
+
+/** How long single appends take while flushes of their session run one after the other. @param {number} appends */
+async function appendLatency(appends) {
+  const key = keyOf();
+  const session = await sessions().create(key);
+  const over = new AbortController();
+  const flushing = (async () => {
+    while (!over.signal.aborted) {
+      await session.flush();
+      await turn();
+    }
+  })();
+  /** @type {number[]} */
+  const took = [];
+  for (let at = 0; at < appends; at += 1) {
+    const input = [event()];
+    const from = performance.now();
+    await session.append(input, options);
+    took.push(performance.now() - from);
+    if (at % 20 === 19) await turn();
+  }
+  over.abort();
+  await flushing;
+  await sessions().close(key);
+  took.sort((a, b) => a - b);
+  return { p50Ms: took[Math.floor(appends * 0.5)], p99Ms: took[Math.floor(appends * 0.99)], maxMs: took.at(-1) };
+}
+
+/** @param {number} events */
+async function load(events) {
+  const key = keyOf();
+  const session = await sessions().create(key);
+  for (let at = 0; at < events; at += 500) {
+    await session.append(Array.from({ length: 500 }, event), options);
+    if (at % 50_000 === 0) await session.flush();
+  }
+  await session.flush();
+  await sessions().close(key);
+  const from = performance.now();
+  const opened = await sessions().open(key);
+  const ms = performance.now() - from;
+  if (opened.facts.headSeq !== events - 1) throw new Error(`the load found ${opened.facts.headSeq + 1} events`);
+  await sessions().close(key);
+  return { ms };
+}
+
+/** Many sessions after one another, each let go of: what stays in memory must not grow with them. @param {number} rounds */
+async function memory(rounds) {
+  /** @type {number[]} */
+  const mib = [];
+  for (let round = 0; round < rounds; round += 1) {
+    await throughput(10, 50_000);
+    globalThis.gc?.();
+    mib.push(process.memoryUsage.rss() / 1024 / 1024);
+  }
+  return { mib };
+}
+
+/** @type {Record<string, (body: any) => Promise<object>>} */
+const DOINGS = {
+  throughput: ({ sessions: count, events }) => throughput(count, events),
+  append: ({ appends }) => appendLatency(appends),
+  load: ({ events }) => load(events),
+  memory: ({ rounds }) => memory(rounds),
+};
+
+const server = createServer((request, response) => {
+  /** @type {Buffer[]} */
+  const chunks = [];
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', () => {
+    const { what, ...body } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const doing = DOINGS[what] ?? (() => Promise.reject(new Error(`no such thing: ${what}`)));
+    doing(body).then(
+      (result) => response.end(JSON.stringify(result)),
+      (error) => response.writeHead(500).end(String(error?.stack ?? error)),
+    );
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+  writeFileSync(/** @type {string} */ (process.env['BENCH_SESSIONS_FILE']), String(address.port));
+});
+server.unref();
