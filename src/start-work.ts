@@ -16,6 +16,7 @@ import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
 import { UnmatchedEvidence } from './proxy/sweep/unmatched-evidence.js';
 import { Ownership } from './proxy/sweep/ownership.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
+import { SessionStores } from './sessions/open-session-stores.js';
 import { SessionCoordinator } from './sessions/session-coordinator.js';
 import { SessionFollower } from './sessions/session-follower.worker.js';
 import { SessionMirror } from './sessions/session-mirror.js';
@@ -41,6 +42,7 @@ export async function endSessions(app: NestFastifyApplication, logger: Logger): 
     const problems = error instanceof AggregateError ? error.errors.length : 1;
     logger.error('sessions were not brought to an end', { error: errorName(error), problems });
   }
+  await app.get(SessionStores).close();
 }
 
 /** First what the last process left behind, then what comes. */

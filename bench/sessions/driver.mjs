@@ -23,7 +23,10 @@ const SLICE_MS = 0.5;
 let coordinator = null;
 const { tick } = SessionFollower.prototype;
 SessionFollower.prototype.tick = function () {
-  coordinator ??= /** @type {any} */ (this).coordinator;
+  if (coordinator === null) {
+    coordinator = /** @type {any} */ (this).coordinator;
+    listen();
+  }
   return tick.call(this);
 };
 
@@ -166,8 +169,12 @@ const server = createServer((request, response) => {
     );
   });
 });
-server.listen(0, '127.0.0.1', () => {
-  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
-  writeFileSync(/** @type {string} */ (process.env['BENCH_SESSIONS_FILE']), String(address.port));
-});
-server.unref();
+
+/** Only in the process that has the sessions: whatever starts it loads this file too. */
+function listen() {
+  server.listen(0, '127.0.0.1', () => {
+    const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+    writeFileSync(/** @type {string} */ (process.env['BENCH_SESSIONS_FILE']), String(address.port));
+  });
+  server.unref();
+}

@@ -6,6 +6,7 @@ import { FlushSessionHandler } from './flush-session/flush-session.handler.js';
 import { MarkSessionHandler } from './mark-session/mark-session.handler.js';
 import { OpenSessionHandler } from './open-session/open-session.handler.js';
 import { SessionAccess } from './read-session/session-access.js';
+import { ReloadSessionHandler } from './reload-session/reload-session.handler.js';
 import { SaveStateHandler } from './save-state/save-state.handler.js';
 import { StartRunHandler } from './start-run/start-run.handler.js';
 
@@ -21,4 +22,5 @@ export const SESSION_COMMANDS = [
   SaveStateHandler,
   MarkSessionHandler,
   StartRunHandler,
+  ReloadSessionHandler,
 ];

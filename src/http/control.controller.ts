@@ -13,6 +13,7 @@ import type { Acknowledged } from '../control/command-log.js';
 import { DecideApproval } from '../control/decide-approval/decide-approval.command.js';
 import { ReloadPolicies } from '../control/reload-policies/reload-policies.command.js';
 import { ResumeAuthorized } from '../control/resume-authorized/resume-authorized.command.js';
+import { ReloadSession } from '../control/reload-session/reload-session.command.js';
 import { RetryToolCall } from '../control/retry-tool-call/retry-tool-call.command.js';
 import { ResumeRun } from '../control/resume-run/resume-run.command.js';
 import { SetPause, type PauseTarget } from '../control/set-pause/set-pause.command.js';
@@ -86,7 +87,9 @@ function commandOf(caller: Caller, body: ControlBody, commandId: string | null):
     case 'accept_restore':
       return new AcceptRestore(caller, body.reason, commandId);
     case 'reload':
-      return new ReloadPolicies(caller, reason, commandId);
+      return body.target === 'policies'
+        ? new ReloadPolicies(caller, reason, commandId)
+        : new ReloadSession(caller, body.target.sessionId, reason, commandId);
   }
 }
 

@@ -2,6 +2,7 @@ import { acceptedCommand, commandRepresentation, controlBody } from '../client/c
 import { DECIDING } from './approvals.operations.js';
 import { COMMAND_KEY } from './openapi/headers.js';
 import type { Operation } from './openapi/operation.js';
+import { LOADING } from './sessions.operations.js';
 
 export const ISSUE_COMMAND = {
   id: 'issueCommand',
@@ -35,6 +36,8 @@ export const ISSUE_COMMAND = {
     'policy_set_refused',
     'store_held',
     'store_not_held',
+    'session_live_open_turn',
+    ...LOADING,
     ...DECIDING,
   ],
 } as const satisfies Operation;

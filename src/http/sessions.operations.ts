@@ -44,7 +44,7 @@ const RUN_LOCATION = {
 const NAMED = ['invalid_session_id', 'session_not_found', 'session_deleted'] as const;
 
 /** What a load refuses instead of guessing. */
-const LOADING = [
+export const LOADING = [
   ...NAMED,
   'session_identity_mismatch',
   'session_log_corrupt',

@@ -1,6 +1,9 @@
 import type { SessionFact, SessionRow } from '../domain/session/session-row.js';
 import type { FoldedState, SessionFold } from './session-fold.js';
 
+/** A millisecond or two of work. */
+const FOLDED_AT_ONCE = 512;
+
 /** Where the state of a session stands. */
 export interface FoldedUpTo {
   readonly state: FoldedState;
@@ -26,9 +29,10 @@ export class RowMemory {
     this.firstSeq = start.seq + 1;
   }
 
-  /** Rows after the last one. */
+  /** Rows after the last one. They are folded a few hundred at a time, so that nobody who waits has to wait for many. */
   push(facts: readonly SessionFact[]): void {
     for (const fact of facts) this.facts.push(fact);
+    if (this.firstSeq + this.facts.length - 1 - this.folded.seq >= FOLDED_AT_ONCE) this.current();
   }
 
   /** The state up to the last row. */

@@ -303,6 +303,25 @@ describe('snapshots', () => {
   });
 });
 
+describe('reloading a session', () => {
+  it('says what it said before, from what is on disk, and changes no fact [K-62]', async () => {
+    const session = await opened();
+    await session.say(userMessage('m1'));
+    const before = (await session.state()).body;
+    const reload = (commandId: string) =>
+      harness.post('/v1/control', { type: 'reload', target: { sessionId: session.sessionId }, commandId });
+    expect((await reload(`${session.sessionId}-1`)).status).toBe(202);
+    expect((await reload(`${session.sessionId}-1`)).status).toBe(202);
+    const { agentState } = (await session.state()).body;
+    expect(agentState).toEqual(before.agentState);
+    expect((await session.types()).filter((type) => type === 'control.accepted')).toHaveLength(1);
+    const { runId } = (await session.startRun()).body;
+    await session.turnWithCalls(runId, []);
+    expectProblem(await reload(`${session.sessionId}-2`), 'session_live_open_turn');
+    await session.endTurn(runId);
+  });
+});
+
 describe('deleting a session', () => {
   it('removes its files, keeps a tombstone, and never gives its id away again [A-26, U-30]', async () => {
     const session = await opened();

@@ -13,6 +13,9 @@ const pauseTarget = z
   .meta({ id: 'PauseTarget' });
 export type PauseTarget = z.infer<typeof pauseTarget>;
 
+/** The policy folder, or a session: what it says is derived anew from what is durable. */
+const reloadTarget = z.union([z.literal('policies'), z.strictObject({ sessionId: z.string().min(1).max(200) })]);
+
 export const controlBody = z
   .discriminatedUnion('type', [
     resumeCommand,
@@ -24,7 +27,7 @@ export const controlBody = z
     z.strictObject({ commandId, type: z.literal('pause'), target: pauseTarget, reason }),
     z.strictObject({ commandId, type: z.literal('unpause'), target: pauseTarget, reason }),
     acceptRestoreCommand,
-    z.strictObject({ commandId, type: z.literal('reload'), target: z.literal('policies'), reason }),
+    z.strictObject({ commandId, type: z.literal('reload'), target: reloadTarget, reason }),
   ])
   .meta({ id: 'ControlCommand' });
 export type ControlBody = z.infer<typeof controlBody>;

@@ -136,6 +136,7 @@ const commands: readonly ControlBody[] = [
   { type: 'pause', target: { capability: 'refund.create' }, commandId: 'pause-refunds-2031-01-01' },
   { type: 'unpause', target: 'tenant' },
   { type: 'reload', target: 'policies' },
+  { type: 'reload', target: { sessionId: 'ticket-4711' } },
   { type: 'resume_authorized' },
   { type: 'accept_restore', target: 'store', reason: 'The disk is lost; the books of the provider were compared.' },
 ];

@@ -1,3 +1,4 @@
+import { nextEncodingTurn } from '../encoding-turns.js';
 import { CountersignError } from '../../../domain/errors/countersign-error.js';
 import { rowEncoder } from '../../../domain/session/row-codec.js';
 import { sessionIdProblem } from '../../../domain/session/session-id.js';
@@ -5,16 +6,22 @@ import type { SessionKey } from '../../../domain/session/session-key.js';
 import type { SessionHeader, SessionRow } from '../../../domain/session/session-row.js';
 import type { LogRowText, SessionDatabase } from '../../../storage/session-log/session-database.js';
 import type { AppendOptions, PersistenceBackend, StoredLog } from '../persistence-backend.js';
+import { RowBudget } from '../row-budget.js';
 import { assertWholeBatch } from '../whole-batch.js';
 import { headerOf } from './stored-header.js';
 import { readLog } from './table-scan.js';
 
 /** Rows encoded between two turns of the event loop: well under a millisecond. */
 const SLICE_ROWS = 128;
+/** Rows of one transaction, about. */
+const PART_ROWS = 2_048;
+/** Rows of all sessions that are text in memory at once: some megabytes. */
+const IN_FLIGHT_ROWS = 8_192;
 
 /** Logs as rows of the sessions' database. The torn marker is the first `seq` of the tail that goes. */
 export class DatabaseBackend implements PersistenceBackend<number> {
   readonly capabilities = { rawArtifact: false, indexedSuffix: true, atomicRepair: true };
+  private readonly budget = new RowBudget(IN_FLIGHT_ROWS);
   private isClosed = false;
 
   /** The database is the caller's, and closed by the caller. */
@@ -57,9 +64,22 @@ export class DatabaseBackend implements PersistenceBackend<number> {
     this.assertUsable(key);
     assertWholeBatch(rows);
     const { formatVersion, createdAt } = header;
-    const texts = await encoded(rows);
-    const batch = { header: JSON.stringify(header), formatVersion, createdAt, materialized, barrier, rows: texts };
-    return this.database.append(key, batch);
+    const about = { header: JSON.stringify(header), formatVersion, createdAt };
+    const parts = partsOf(rows);
+    let written: Promise<{ readonly revision: string }> | null = null;
+    // The next part is encoded while the one before is written, and no more than these two are in memory as text.
+    for (const [at, part] of parts.entries()) {
+      await this.budget.take(part.length);
+      const texts = await encoded(part);
+      if (written !== null) await written.catch((error: unknown) => this.refused(part.length, error));
+      const isLast = at === parts.length - 1;
+      const batch = { ...about, materialized: materialized || at > 0, barrier: barrier && isLast, rows: texts };
+      written = this.database.append(key, batch).finally(() => this.budget.give(part.length));
+      // Whoever awaits it is told; until then a failure is nobody's.
+      written.catch(() => undefined);
+    }
+    if (written === null) throw new Error('a batch has at least one part');
+    return written;
   }
 
   async commitRepair(
@@ -86,6 +106,12 @@ export class DatabaseBackend implements PersistenceBackend<number> {
     this.isClosed = true;
   }
 
+  /** The part before could not be written, so this one is not. */
+  private refused(rows: number, error: unknown): never {
+    this.budget.give(rows);
+    throw error;
+  }
+
   private assertUsable({ sessionId }: SessionKey): void {
     const problem = sessionIdProblem(sessionId);
     if (problem !== null) throw new CountersignError('invalid_session_id', problem);
@@ -97,13 +123,25 @@ export class DatabaseBackend implements PersistenceBackend<number> {
   }
 }
 
+/** A batch in pieces that end where groups end. A crash between two leaves a whole beginning of it. */
+function partsOf(rows: readonly SessionRow[]): readonly (readonly SessionRow[])[] {
+  const parts: SessionRow[][] = [[]];
+  for (const row of rows) {
+    const part = parts.at(-1) ?? [];
+    part.push(row);
+    const { groupIndex = 0, groupSize = 1 } = row.kind === 'event' ? row : {};
+    if (part.length >= PART_ROWS && groupIndex === groupSize - 1 && row !== rows.at(-1)) parts.push([]);
+  }
+  return parts;
+}
+
 async function encoded(rows: readonly SessionRow[]): Promise<readonly LogRowText[]> {
   const encodeRow = rowEncoder();
   const texts: LogRowText[] = [];
   for (const row of rows) {
     const eventType = row.kind === 'event' ? row.eventType : row.envelope.eventType;
     texts.push({ seq: row.seq, eventId: row.eventId, eventType, text: encodeRow(row) });
-    if (texts.length % SLICE_ROWS === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (texts.length % SLICE_ROWS === 0) await nextEncodingTurn();
   }
   return texts;
 }

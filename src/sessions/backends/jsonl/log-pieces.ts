@@ -1,3 +1,4 @@
+import { nextEncodingTurn } from '../encoding-turns.js';
 import { gzipFrame } from './gzip-frame.js';
 import { LineBuffer } from './line-buffer.js';
 import type { LogCodec, LogLine } from './row-lines.js';
@@ -18,7 +19,7 @@ export async function* logPieces(lines: Iterable<LogLine>, seed: number, codec: 
     if (sinceTurn < PIECE_BYTES) continue;
     sinceTurn = 0;
     if (codec === 'none' || mayEnd) yield await framed(buffer.take(), codec);
-    else await nextTurn();
+    await nextEncodingTurn();
   }
   if (buffer.size > 0) yield await framed(buffer.take(), codec);
 }
@@ -26,5 +27,3 @@ export async function* logPieces(lines: Iterable<LogLine>, seed: number, codec: 
 export async function framed(text: Buffer, codec: LogCodec): Promise<Buffer> {
   return codec === 'gzip' ? gzipFrame(text) : text;
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
