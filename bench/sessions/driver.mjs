@@ -14,10 +14,13 @@ const { SessionFollower } = /** @type {typeof import('../../src/sessions/session
 /** @typedef {import('../../src/sessions/live-session.js').LiveSession} Live */
 
 const TENANT = 'acme';
-const PAYLOAD_BYTES = 300;
-const APPEND_EVENTS = 20;
+/** A turn of a conversation: its messages, and an answer streamed in so many pieces. */
+const DELTAS_PER_TURN = 44;
+const EVENTS_PER_TURN = DELTAS_PER_TURN + 6;
+/** About 250 bytes of words; with the ids around them a payload takes about 300. */
+const WORDS = 'The quick brown fox jumps over the lazy dog, and then it rests a while. '.repeat(4).slice(0, 250);
 /** How long the main thread is kept before requests get their turn. */
-const SLICE_MS = 0.5;
+const SLICE_MS = 0.25;
 
 /** @type {Coordinator | null} */
 let coordinator = null;
@@ -40,12 +43,35 @@ let names = 0;
 const keyOf = () => ({ tenant: TENANT, sessionId: `bench-${++names}` });
 
 let messages = 0;
-/** An event whose payload takes about 300 bytes. */
-function event() {
+const contents = [{ type: 'text', text: WORDS }];
+
+/** A message by itself. */
+function message() {
   messages += 1;
-  const messageId = `message-${messages}`;
-  const words = 'x'.repeat(PAYLOAD_BYTES - 70);
-  return { eventType: 'user.message', payload: { messageId, contents: [{ type: 'text', text: words }] } };
+  return { eventType: 'user.message', payload: { messageId: `message-${messages}`, contents } };
+}
+
+let turns = 0;
+
+/** What a harness says in one turn, in the order in which it says it. @param {string} runId */
+function turnOf(runId) {
+  turns += 1;
+  const turn = { runId, turnId: `turn-${turns}` };
+  const step = { ...turn, stepId: `step-${turns}` };
+  const messageId = `answer-${turns}`;
+  return [
+    { eventType: 'user.message', payload: { messageId: `question-${turns}`, contents } },
+    { eventType: 'turn.started', ...turn, payload: {} },
+    { eventType: 'step.started', ...step, payload: {} },
+    ...Array.from({ length: DELTAS_PER_TURN }, (_, index) => ({
+      eventType: 'assistant.delta',
+      ...step,
+      payload: { messageId, index, text: WORDS },
+    })),
+    { eventType: 'assistant.message', ...step, payload: { messageId, contents, toolCalls: [] } },
+    { eventType: 'step.ended', ...step, payload: { outcome: 'completed' } },
+    { eventType: 'turn.ended', ...turn, payload: { outcome: 'completed' } },
+  ];
 }
 
 const options = /** @type {const} */ ({ producer: 'harness', ownerEpoch: null });
@@ -53,41 +79,47 @@ const options = /** @type {const} */ ({ producer: 'harness', ownerEpoch: null })
 /** @param {unknown} error */
 const isSaturated = (error) => /** @type {{ code?: unknown }} */ (error).code === 'write_behind_saturated';
 
+/** @typedef {{ sessionId: string, runId: string }} Place a session that a harness has opened, with a run */
+
 /**
  * From the first append to the end of the last flush.
- * @param {number} count of sessions @param {number} events in all
+ * @param {readonly Place[]} places @param {number} events in all
  */
-async function throughput(count, events) {
-  const keys = Array.from({ length: count }, keyOf);
-  const live = await Promise.all(keys.map((key) => sessions().create(key)));
+async function throughput(places, events) {
+  const open = places.map(({ sessionId, runId }) => {
+    const live = sessions().find({ tenant: TENANT, sessionId });
+    if (live === undefined) throw new Error(`${sessionId} is not open`);
+    return { live, runId };
+  });
   const startedAt = performance.now();
   let appended = 0;
   let sliceAt = startedAt;
   while (appended < events) {
-    const session = /** @type {Live} */ (live[(appended / APPEND_EVENTS) % count]);
-    const batch = Array.from({ length: APPEND_EVENTS }, event);
+    const { live, runId } = /** @type {{ live: Live, runId: string }} */ (
+      open[(appended / EVENTS_PER_TURN) % open.length]
+    );
+    const batch = turnOf(runId);
     for (;;) {
       try {
-        await session.append(batch, options);
+        await live.append(batch, options);
         break;
       } catch (error) {
         if (!isSaturated(error)) throw error;
-        await session.flush();
+        await live.flush();
       }
     }
-    appended += APPEND_EVENTS;
+    appended += EVENTS_PER_TURN;
     if (performance.now() - sliceAt > SLICE_MS) {
       await turn();
       sliceAt = performance.now();
     }
   }
-  await Promise.all(live.map((session) => session.flush()));
+  await Promise.all(open.map(({ live }) => live.flush()));
   const seconds = (performance.now() - startedAt) / 1000;
-  for (const session of live) {
-    const { headSeq, durableSeq } = session.status();
+  for (const { live } of open) {
+    const { headSeq, durableSeq } = live.status();
     if (headSeq !== durableSeq) throw new Error('a flush has answered before everything was durable');
   }
-  await Promise.all(keys.map((key) => sessions().close(key)));
   return { seconds, perSecond: appended / seconds };
 }
 
@@ -105,7 +137,7 @@ async function appendLatency(appends) {
   /** @type {number[]} */
   const took = [];
   for (let at = 0; at < appends; at += 1) {
-    const input = [event()];
+    const input = [message()];
     const from = performance.now();
     await session.append(input, options);
     took.push(performance.now() - from);
@@ -123,7 +155,7 @@ async function load(events) {
   const key = keyOf();
   const session = await sessions().create(key);
   for (let at = 0; at < events; at += 500) {
-    await session.append(Array.from({ length: 500 }, event), options);
+    await session.append(Array.from({ length: 500 }, message), options);
     if (at % 50_000 === 0) await session.flush();
   }
   await session.flush();
@@ -136,12 +168,21 @@ async function load(events) {
   return { ms };
 }
 
-/** Many sessions after one another, each let go of: what stays in memory must not grow with them. @param {number} rounds */
+/** Sessions after one another, each let go of: what stays in memory must not grow with them. @param {number} rounds */
 async function memory(rounds) {
   /** @type {number[]} */
   const mib = [];
   for (let round = 0; round < rounds; round += 1) {
-    await throughput(10, 50_000);
+    for (let n = 0; n < 10; n += 1) {
+      const key = keyOf();
+      const session = await sessions().create(key);
+      for (let at = 0; at < 5_000; at += 500) {
+        await session.append(Array.from({ length: 500 }, message), options);
+        await turn();
+      }
+      await session.flush();
+      await sessions().close(key);
+    }
     globalThis.gc?.();
     mib.push(process.memoryUsage.rss() / 1024 / 1024);
   }
@@ -150,7 +191,7 @@ async function memory(rounds) {
 
 /** @type {Record<string, (body: any) => Promise<object>>} */
 const DOINGS = {
-  throughput: ({ sessions: count, events }) => throughput(count, events),
+  throughput: ({ places, events }) => throughput(places, events),
   append: ({ appends }) => appendLatency(appends),
   load: ({ events }) => load(events),
   memory: ({ rounds }) => memory(rounds),

@@ -58,6 +58,26 @@ async function propose(client, token, stop) {
   return took.sort((a, b) => a - b);
 }
 
+let sessions = 0;
+
+/**
+ * Opens a session and begins a run in it, as a harness does.
+ * @param {string} url @param {string} token
+ */
+async function begin(url, token) {
+  /** @param {string} path @param {object} body @returns {Promise<any>} */
+  const post = async (path, body) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(`${url}/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+    return response.json();
+  };
+  const sessionId = `harness-${++sessions}`;
+  const { ownerEpoch } = await post('/sessions', { sessionId, harness: { instanceId: 'bench' } });
+  const { runId } = await post(`/sessions/${sessionId}/runs`, { ownerEpoch, clientId: 'bench' });
+  return { sessionId, runId };
+}
+
 /** @param {readonly number[]} sorted @param {number} part */
 const quantile = (sorted, part) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 
@@ -85,11 +105,12 @@ async function measure(backend, tool) {
   try {
     // Everything is compiled before anything is timed.
     await propose(client, place.token, pause(2000));
-    await drive({ what: 'throughput', sessions: 1, events: 50_000 });
+    await drive({ what: 'throughput', places: [await begin(proxy.url, place.token)], events: 50_000 });
     const idle = await propose(client, place.token, pause(idleSeconds * 1000));
-    /** @param {number} sessions */
-    const loaded = async (sessions) => {
-      const work = drive({ what: 'throughput', sessions, events });
+    /** @param {number} count of sessions */
+    const loaded = async (count) => {
+      const places = await Promise.all(Array.from({ length: count }, () => begin(proxy.url, place.token)));
+      const work = drive({ what: 'throughput', places, events });
       const took = await propose(client, place.token, work);
       return { ...(await work), governedP99Ms: quantile(took, 0.99) };
     };
