@@ -10,11 +10,12 @@ const word = z.string().regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible 
 /** Looked at by the rules for session ids; its characters are the caller's own. */
 const sessionId = z.string().min(1).max(200);
 const anyObject = z.record(z.string(), z.unknown());
-export const seq = z.int().min(0);
+export const seq = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const ref = z.string().min(1).max(128);
 const ownerEpoch = z
   .int()
   .min(1)
+  .max(Number.MAX_SAFE_INTEGER)
   .describe('The epoch that attaching gave; an older one is refused with `owner_epoch_stale`.');
 
 const harness = z
@@ -186,7 +187,13 @@ export const startRunBody = z
   .meta({ id: 'StartRun' });
 
 export const sessionEventsQuery = z.strictObject({
-  fromSeq: z.coerce.number().int().min(0).optional().describe('The first `seq` wanted; without it the beginning.'),
+  fromSeq: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('The first `seq` wanted; without it the beginning.'),
   limit: z.coerce.number().int().min(1).max(1000).optional(),
 });
 

@@ -16,6 +16,7 @@ import type {
   TurnBody,
 } from '../../client/contract/run-chain.js';
 import type { ProposeToolCallBody, ResolutionBody, ToolCallRepresentation } from '../../client/contract/tool-calls.js';
+import { SESSION_EXAMPLES } from './session-examples.js';
 
 const CALL = 'call_01jz0q6k3v5m8x2c4d7f9h1k3n';
 const APPROVAL = 'apr_01jz0q6k3v5m8x2c4d7f9h1k3p';
@@ -246,6 +247,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   SubagentEnd: [subagentEnd],
   CompleteRun: [{}],
   FailRun: [failRun],
+  ...SESSION_EXAMPLES,
   Feedback: [feedback],
   Event: [event],
   Problem: [refusal],
