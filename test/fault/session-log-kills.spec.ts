@@ -6,6 +6,7 @@ import { DatabaseBackend } from '../../src/sessions/backends/database/database-b
 import { JsonlBackend } from '../../src/sessions/backends/jsonl/jsonl-backend.js';
 import type { PersistenceBackend } from '../../src/sessions/backends/persistence-backend.js';
 import { openSessionDatabase } from '../../src/storage/session-log/open-session-database.js';
+import { FRAMED_CODECS } from '../builders/log-codecs.js';
 import { JsonChild } from '../contract/storage/child-process.js';
 
 const DIST = new URL('../../dist/', import.meta.url);
@@ -37,7 +38,12 @@ const openDatabase: Open = async (dataDir, instanceEpoch) => {
 describe('A process that is killed while it writes session logs', () => {
   it.each<[string, string, string, Open]>([
     ['jsonl', 'jsonl', 'none', openJsonl],
-    ['jsonl with gzip frames', 'jsonl', 'gzip', openJsonl],
+    ...FRAMED_CODECS.map((codec): [string, string, string, Open] => [
+      `jsonl with ${codec} frames`,
+      'jsonl',
+      codec,
+      openJsonl,
+    ]),
     ['database', 'database', 'none', openDatabase],
   ])(
     'has everything that was answered, the rest whole or not at all (%s) [D-03, D-71]',

@@ -7,6 +7,7 @@ import { logPath } from '../../../src/sessions/backends/jsonl/log-path.js';
 import { scanBytes, type ScannedLog } from '../../../src/sessions/backends/jsonl/log-scan.js';
 import type { LogCodec } from '../../../src/sessions/backends/jsonl/row-lines.js';
 import { logBytes, type Batch } from '../../builders/log-bytes.js';
+import { CODECS } from '../../builders/log-codecs.js';
 import { mixedRows, noticeRow, sessionHeader, sessionKey } from '../../builders/session-rows.js';
 import { newSessionsDir } from './log-backends.js';
 import { RandomDamage } from './random-damage.js';
@@ -52,7 +53,7 @@ function wrong(damaged: Buffer, whole: Buffer, ends: readonly number[], isDamage
   return null;
 }
 
-describe.each(['none', 'gzip'] as const)('A damaged log (%s)', (codec: LogCodec) => {
+describe.each(CODECS)('A damaged log (%s)', (codec: LogCodec) => {
   it('is read as far as it was written, or refused; nothing promised is lost in silence', async () => {
     const { bytes, ends } = await logBytes(KEY, BATCHES, codec);
     const other = (await logBytes(OTHER, BATCHES, codec)).bytes;

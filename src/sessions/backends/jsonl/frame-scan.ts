@@ -1,4 +1,4 @@
-import { FRAME_HEAD_BYTES, frameLength, frameText, mayBeginFrame, salvagedText } from './gzip-frame.js';
+import type { FrameCodec } from './frame-codec.js';
 import type { LineReader } from './line-reader.js';
 import type { ReadRequest, TornFile } from './scan-request.js';
 
@@ -8,16 +8,20 @@ const LINE_FEED = 0x0a;
  * Frames of a compressed file. Only one that the file ends within is repairable; its whole lines are kept, its beginning is where the
  * file is cut. A whole frame with anything wrong in it is damage, wherever it lies. Null: whole to the last byte.
  */
-export function* scanFrames(size: number, reader: LineReader): Generator<ReadRequest, TornFile | null, Buffer> {
+export function* scanFrames(
+  size: number,
+  reader: LineReader,
+  frames: FrameCodec,
+): Generator<ReadRequest, TornFile | null, Buffer> {
   let { offset } = reader.place;
   while (offset < size && !reader.isDone) {
     reader.beginAt(offset);
-    const head = yield { at: offset, length: Math.min(FRAME_HEAD_BYTES, size - offset) };
-    if (head.length < FRAME_HEAD_BYTES) {
-      if (!mayBeginFrame(head)) throw reader.corrupt('what begins no frame', offset);
+    const head = yield { at: offset, length: Math.min(frames.headBytes, size - offset) };
+    if (head.length < frames.headBytes) {
+      if (!frames.mayBegin(head)) throw reader.corrupt('what begins no frame', offset);
       return { offset, recovered: [] };
     }
-    const length = frameLength(head);
+    const length = frames.length(head);
     if (length === null) {
       const rest = yield { at: offset, length: size - offset };
       // A length that was made durable before its bytes were.
@@ -25,8 +29,8 @@ export function* scanFrames(size: number, reader: LineReader): Generator<ReadReq
       throw reader.corrupt('a frame with a damaged head', offset);
     }
     const frame = yield { at: offset, length: Math.min(length, size - offset) };
-    if (frame.length < length) return unfinishedFrame(reader, frame, offset);
-    takeFrame(reader, frameText(frame), offset, offset + length);
+    if (frame.length < length) return unfinishedFrame(reader, frames.salvaged(frame), offset);
+    takeFrame(reader, frames.text(frame), offset, offset + length);
     offset += length;
   }
   return null;
@@ -42,11 +46,11 @@ function takeFrame(reader: LineReader, text: Buffer | null, offset: number, end:
   if (reader.barrierSeq !== barrierBefore || reader.barrierEnd !== hadBarrier) reader.barrierEnd = end;
 }
 
-function unfinishedFrame(reader: LineReader, frame: Buffer, offset: number): TornFile {
+function unfinishedFrame(reader: LineReader, text: Buffer, offset: number): TornFile {
   // The header has a frame of its own: without it there is no log yet, and nothing to keep.
   if (reader.header === null) return { offset, recovered: [] };
   const before = reader.rows.length;
-  takeLines(reader, salvagedText(frame), offset);
+  takeLines(reader, text, offset);
   reader.dropOpenGroup();
   return { offset, recovered: reader.rows.slice(before) };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { safeSessionName, sessionIdProblem } from '../../../domain/session/session-id.js';
-import { FRAME_HEAD_BYTES, frameLength, frameText, isFrameMagic } from './gzip-frame.js';
+import type { FrameCodec } from './frame-codec.js';
+import { framesIn } from './file-frames.js';
 import type { LogFile, LogFiles } from './log-files.js';
 import { LOG_SUFFIX } from './log-path.js';
 
@@ -30,14 +31,16 @@ export async function sessionIdOfFile(files: LogFiles, directory: string, name: 
 async function firstLine(file: LogFile): Promise<Buffer | null> {
   const { size } = await file.state();
   const bytes = await file.read(0, Math.min(size, HEADER_BYTES_MAX));
-  const text = isFrameMagic(bytes) ? firstFrame(bytes) : bytes;
+  const frames = framesIn(bytes);
+  const text = frames === null ? bytes : firstFrame(frames, bytes);
   const end = text?.indexOf(LINE_FEED) ?? -1;
   return end === -1 ? null : (text?.subarray(0, end) ?? null);
 }
 
-function firstFrame(bytes: Buffer): Buffer | null {
-  const length = bytes.length < FRAME_HEAD_BYTES ? null : frameLength(bytes.subarray(0, FRAME_HEAD_BYTES));
-  return length === null || length > bytes.length ? null : frameText(bytes.subarray(0, length));
+function firstFrame(frames: FrameCodec, bytes: Buffer): Buffer | null {
+  const { headBytes } = frames;
+  const length = bytes.length < headBytes ? null : frames.length(bytes.subarray(0, headBytes));
+  return length === null || length > bytes.length ? null : frames.text(bytes.subarray(0, length));
 }
 
 function idIn(line: Buffer | null, plainName: string): string | null {

@@ -4,6 +4,7 @@ import type { SessionKey } from '../../../domain/session/session-key.js';
 import type { SessionHeader, SessionRow } from '../../../domain/session/session-row.js';
 import type { AppendOptions, PersistenceBackend, StoredLog } from '../persistence-backend.js';
 import { assertWholeBatch } from '../whole-batch.js';
+import { framesOf } from './file-frames.js';
 import { sessionIdOfFile } from './header-of-file.js';
 import type { LogFiles } from './log-files.js';
 import { LOG_SUFFIX, tenantDirectory } from './log-path.js';
@@ -11,13 +12,13 @@ import type { TornFile } from './scan-request.js';
 import { NODE_LOG_FILES } from './node-log-files.js';
 import { OpenLogs } from './open-logs.js';
 import { OwnerFence } from './owner-fence.js';
-import { LOG_CODECS, type LogCodec } from './row-lines.js';
+import type { LogCodec } from './row-lines.js';
 
 export interface JsonlOptions {
   /** Resolved once. */
   readonly root: string;
-  /** Of new files. `zstd` is refused with `invalid_settings`: this runtime has none. */
-  readonly codec: LogCodec | 'zstd';
+  /** Of new files. Refused with `invalid_settings` where the runtime has no such codec. */
+  readonly codec: LogCodec;
   /** Of this process; every later process of the data directory has a higher one. */
   readonly instanceEpoch: number;
   /** The process before this one may still run: its files are left to it. */
@@ -41,8 +42,11 @@ export class JsonlBackend implements PersistenceBackend<TornFile> {
   /** Says durably whose the root is, making it where it is missing. Rejects with `session_owned_elsewhere`, `invalid_settings`. */
   static async open(options: JsonlOptions, files: LogFiles = NODE_LOG_FILES): Promise<JsonlBackend> {
     const { codec, instanceEpoch, tookOver, openMax } = options;
-    if (!isOffered(codec)) {
-      throw new CountersignError('invalid_settings', 'sessions.codec: this runtime has no zstd; use none or gzip');
+    if (framesOf(codec) === undefined) {
+      throw new CountersignError(
+        'invalid_settings',
+        `sessions.codec: this runtime has no ${codec}; use none or gzip, or a newer Node`,
+      );
     }
     const root = resolve(options.root);
     const fence = new OwnerFence(files, root, instanceEpoch);
@@ -131,8 +135,6 @@ export class JsonlBackend implements PersistenceBackend<TornFile> {
     return this.logs.close();
   }
 }
-
-const isOffered = (codec: LogCodec | 'zstd'): codec is LogCodec => (LOG_CODECS as readonly string[]).includes(codec);
 
 const notFound = (): CountersignError => new CountersignError('session_not_found', 'there is no log of this session');
 

@@ -1,5 +1,5 @@
 import { nextEncodingTurn } from '../encoding-turns.js';
-import { gzipFrame } from './gzip-frame.js';
+import { framesOf } from './file-frames.js';
 import { LineBuffer } from './line-buffer.js';
 import type { LogCodec, LogLine } from './row-lines.js';
 
@@ -25,5 +25,5 @@ export async function* logPieces(lines: Iterable<LogLine>, seed: number, codec: 
 }
 
 export async function framed(text: Buffer, codec: LogCodec): Promise<Buffer> {
-  return codec === 'gzip' ? gzipFrame(text) : text;
+  return framesOf(codec)?.frame(text) ?? text;
 }

@@ -1,8 +1,7 @@
 import type { SessionKey } from '../../../domain/session/session-key.js';
 import type { SessionHeader, SessionRow } from '../../../domain/session/session-row.js';
-import { CountersignError } from '../../../domain/errors/countersign-error.js';
 import { scanFrames } from './frame-scan.js';
-import { isFrameMagic } from './gzip-frame.js';
+import { framesIn, framesOf } from './file-frames.js';
 import { LineReader, WHOLE_LOG, type ScanPlace, type ScanStart, type ScanWindow } from './line-reader.js';
 import { scanLines } from './line-scan.js';
 import type { ReadRequest, TornFile } from './scan-request.js';
@@ -24,7 +23,6 @@ export interface ScannedLog {
 }
 
 const MAGIC_BYTES = 4;
-const ZSTD_MAGIC = 0x28b52ffd;
 
 /**
  * Reads a log of `size` bytes without knowing where they come from: whoever runs it gives the bytes it asks for. Null: what is there
@@ -38,16 +36,10 @@ export function* scanLog(
 ): Generator<ReadRequest, ScannedLog | null, Buffer> {
   const reader = new LineReader(key, window, start);
   const magic = yield { at: 0, length: Math.min(size, MAGIC_BYTES) };
-  if (magic.length === MAGIC_BYTES && magic.readUInt32BE(0) === ZSTD_MAGIC) {
-    throw new CountersignError(
-      'session_format_unsupported',
-      'the log is compressed with zstd, which this runtime has not',
-    );
-  }
-  const isFramed = isFrameMagic(magic);
-  const torn = isFramed ? yield* scanFrames(size, reader) : yield* scanLines(size, reader);
+  const frames = framesIn(magic);
+  const torn = frames === null ? yield* scanLines(size, reader) : yield* scanFrames(size, reader, frames);
   if (reader.header === null) return null;
-  if (isFramed !== (reader.codec === 'gzip')) throw reader.corrupt('another codec than the header says', 0);
+  if (framesOf(reader.codec) !== frames) throw reader.corrupt('another codec than the header says', 0);
   const { header, codec, rows, nextSeq, barrierSeq, barrierEnd, place, texts } = reader;
   const found = { header, codec, rows, nextSeq, barrierSeq, barrierEnd, place, texts };
   return torn === null ? found : { ...found, torn };

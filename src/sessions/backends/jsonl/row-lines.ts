@@ -4,7 +4,7 @@ import type { SessionHeader, SessionRow } from '../../../domain/session/session-
 import { packedLength, packedText } from './packed-deltas.js';
 import { HEADER_SEED, sealedLine } from './sealed-line.js';
 
-export const LOG_CODECS = ['none', 'gzip'] as const;
+export const LOG_CODECS = ['none', 'gzip', 'zstd'] as const;
 /** How the frames of a file are compressed. */
 export type LogCodec = (typeof LOG_CODECS)[number];
 
