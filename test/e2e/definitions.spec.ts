@@ -120,4 +120,23 @@ describe('a definition that changes', () => {
     expect((await harness.call(proposed.body.toolCallId)).body.capability).toBe('demo.pay');
     expect(executions()).toBe(0);
   });
+
+  it('of its name ends what waited under the old one: still listed, run under neither, open to no late yes [M07]', async () => {
+    const named = async (name: string, before: string) => {
+      rmSync(join(stack.dir, 'capabilities', `${before}.yaml`), { force: true });
+      stack.writeCapabilities(opaqueManifest(name, AMOUNT));
+      stack.replacePolicies(ask(name));
+      await stack.restart('SIGTERM');
+    };
+    await named('demo.settle', 'demo.pay');
+    const proposed = await harness.propose('demo.settle', { amount }, { wait: 0 });
+    const approvalId = approvalIdOf(proposed);
+    const { digest } = (await lena.approval(approvalId)).body;
+    await named('demo.settle2', 'demo.settle');
+    const closed = await harness.callWhen(proposed.body.toolCallId, ['not_executed']);
+    expect(closed).toMatchObject({ capability: 'demo.settle', mayHaveHappened: false });
+    expect((await lena.approval(approvalId)).body).toMatchObject({ capability: 'demo.settle', status: 'invalidated' });
+    expect((await lena.post(`/v1/approvals/${approvalId}/decision`, { decision: 'allow', digest })).status).toBe(409);
+    expect([executions('/demo.settle'), executions('/demo.settle2')]).toEqual([0, 0]);
+  });
 });

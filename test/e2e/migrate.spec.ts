@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { countersign } from '../support/command-line.js';
-import { Client } from '../support/http-client.js';
+import { approvalIdOf, Client } from '../support/http-client.js';
 import { CAST, Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
 import { startProxy } from '../../examples/refunds/stack.mjs';
@@ -68,6 +68,10 @@ async function leaveOnTheWire(harness: Client): Promise<{ toolCallId: string; or
 describe('a database of an older schema', () => {
   it('is changed by countersign migrate alone, keeps what was recorded and what was on the wire, and is then too new for the old program', async () => {
     const harness = await stack.as(CAST.harness);
+    const orderId = await stack.provider.order();
+    const consented = await harness.propose('refund.create', { orderId, amountMinor: 7_500 }, { wait: 0 });
+    await (await stack.as(CAST.lena)).decide(approvalIdOf(consented), 'allow');
+    const ran = await harness.callWhen(consented.body.toolCallId, ['completed']);
     const asked = await harness.propose('refund.create', { orderId: 'ord_1002', amountMinor: 7_500 }, { wait: 0 });
     const { toolCallId } = asked.body;
     const token = await stack.token(CAST.harness);
@@ -100,6 +104,8 @@ describe('a database of an older schema', () => {
     const shown = await new Client(() => stack.proxy.url, token).call(toolCallId);
     expect(shown.body).toEqual(asked.body);
     const client = new Client(() => stack.proxy.url, token);
+    expect((await client.call(ran.toolCallId)).body).toEqual(ran);
+    expect(await stack.provider.executionsOf(orderId)).toBe(1);
     expect(['result_unknown', 'reconciling']).toContain((await client.call(unsettled.toolCallId)).body.status);
     await stack.provider.heal();
     expect(await client.callWhen(unsettled.toolCallId, ['completed'])).toMatchObject({ attempt: 1 });
