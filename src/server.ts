@@ -29,6 +29,7 @@ import { RestoredCalls } from './proxy/reconcile/restored-calls.js';
 import { CallWatch } from './runtime/call-watch.js';
 import { EventStreams } from './runtime/events/event-streams.js';
 import { Credentials } from './secrets/credentials.js';
+import { knownSessionEpoch } from './sessions/backends/known-epoch.js';
 import { openSessionStores } from './sessions/open-session-stores.js';
 import { VersionSet } from './system/version-set.js';
 import { SCHEMA_VERSION } from './storage/migrations.js';
@@ -88,7 +89,7 @@ export async function startServer(
     problem: (message, error) => logger.error(message, { error: error === undefined ? null : errorName(error) }),
   });
   try {
-    const instance = await store.registerInstance();
+    const instance = await store.registerInstance(await knownSessionEpoch(settings.dataDir));
     const sessions = await openSessionStores({
       dataDir: settings.dataDir,
       settings: settings.sessions,

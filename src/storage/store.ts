@@ -43,10 +43,11 @@ export abstract class Store {
   abstract commit(unit: Unit): Promise<Committed>;
 
   /**
-   * Writes this process into `instances` under the next epoch. Called once, before anything is claimed. From here on nothing that an
+   * Writes this process into `instances` under the next epoch, which is above `known` too: a restored store does not remember the
+   * processes that came after its backup, other media of the data directory do. Called once, before anything is claimed. From here on nothing that an
    * earlier process commits is written, and nothing of this one when a later one has registered: `instance_taken_over`.
    */
-  abstract registerInstance(): Promise<InstanceRef>;
+  abstract registerInstance(known?: number): Promise<InstanceRef>;
 
   /** Calls once, when a commit has shown that another process has taken over: nothing can be written any more. */
   abstract whenTakenOver(listener: () => void): void;

@@ -46,10 +46,11 @@ export class SqliteStore extends Store {
     return this.parts.queue.commit(unit);
   }
 
-  override async registerInstance(): Promise<InstanceRef> {
+  override async registerInstance(known = 0): Promise<InstanceRef> {
     const { ids, lock, own } = this.parts;
     const before = await this.read.instances();
-    const instance = { instanceId: ids.next(ID_PREFIXES.instance), epoch: (before.at(-1)?.epoch ?? 0) + 1 };
+    const epoch = Math.max(before.at(-1)?.epoch ?? 0, known) + 1;
+    const instance = { instanceId: ids.next(ID_PREFIXES.instance), epoch };
     const registration = { instance, before, nowMs: this.parts.now(), ids };
     const version = lock.isHeld ? null : await this.read.streamVersion(INSTALLATION_STREAM);
     await this.register(registrationUnit(registration, version));

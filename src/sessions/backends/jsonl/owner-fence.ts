@@ -44,7 +44,8 @@ export class OwnerFence {
     if ((await this.known()) !== this.epoch) throw ownedElsewhere();
   }
 
-  private async known(): Promise<number | null> {
+  /** The epoch that was written last; null: none. Throws a plain `Error` for a file that was damaged. */
+  async known(): Promise<number | null> {
     const text = await this.text();
     if (text === null) return null;
     const epoch = EPOCH.exec(text)?.[1];

@@ -64,6 +64,12 @@ export function describeRestart({ current, reopen }: StoreUnderTest): void {
       expect(rows[1]).toMatchObject({ instance_id: third.instanceId, pid: process.pid });
     });
 
+    it('gives a process an epoch above one that is known from elsewhere, and goes on from there', async () => {
+      expect((await current().store.registerInstance(7)).epoch).toBe(8);
+      expect((await (await reopen()).store.registerInstance(3)).epoch).toBe(9);
+      expect((await (await reopen()).store.registerInstance()).epoch).toBe(10);
+    });
+
     it('still refuses a key that was used before the restart', async () => {
       const { store } = current();
       await store.commit(new CallScript(newId('run'), 'key').proposeAndDispatch());
