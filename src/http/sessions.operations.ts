@@ -146,6 +146,8 @@ export const APPEND_EVENTS = {
     'run_suspended',
     'run_stopping',
     'run_already_ended',
+    'run_not_resumable',
+    'not_at_safe_point',
   ],
 } as const satisfies Operation;
 
@@ -191,7 +193,7 @@ export const READ_RAW_SESSION = {
   tag: 'Sessions',
   summary: 'Read the log of a session as text',
   answers: { 200: { means: 'Header and rows.', text: { 'application/x-ndjson': 'One JSON object a line.' } } },
-  refusals: ['invalid_session_id', 'session_not_found', 'session_deleted', 'raw_artifact_unsupported'],
+  refusals: [...LOADING, 'raw_artifact_unsupported'],
 } as const satisfies Operation;
 
 export const GET_STATE = {

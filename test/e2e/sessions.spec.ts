@@ -243,6 +243,9 @@ describe('a run of a session', () => {
     );
     expect((await control('suspend', runId)).status).toBe(202);
     expect((await run(runId)).status).toBe('suspending');
+    session.nextSeq = ((await session.events('?limit=1')).body.headSeq ?? 0) + 1;
+    const early = { type: 'step.started', runId, turnId: 't', stepId: 's1', payload: {} };
+    expectProblem(await session.append([early]), 'not_at_safe_point');
     const contents = [{ type: 'text', text: 'half' }];
     await session.say(
       {
@@ -281,6 +284,9 @@ describe('a run of a session', () => {
     expect(marked.body).toMatchObject({ canResume: false });
     expect((await run(runId)).status).toBe('ended_unrecorded');
     expectProblem(await control('resume', runId), 'run_not_resumable');
+    session.nextSeq = ((await session.events('?limit=1')).body.headSeq ?? 0) + 1;
+    const turn = { type: 'turn.started', runId, turnId: 'late', payload: {} };
+    expectProblem(await session.append([turn]), 'run_not_resumable');
     expect((await session.attach()).body).toMatchObject({ canResume: false, nextSafe: ['read_only'] });
     expect((await session.events()).status).toBe(200);
   });

@@ -226,6 +226,7 @@ describe('after a kill, a session', () => {
       expectProblem(await one.attach(), code);
       expectProblem(await one.append([userMessage('m4')]), code);
       expect((await one.inspectAs(operator)).body.code).toBe(code);
+      if (name === 'noise') expectProblem(await operator.get(`${one.path}/raw`), code);
       expect(digestOf(name)).toBe(digests.get(name));
     },
   );
