@@ -26,6 +26,14 @@ const DECLARED = /data:([\w.+-]{1,80}\/[\w.+-]{1,80})?(?:;[\w.+=-]{1,80}){0,4},$
 const DECLARED_UNITS_MAX = 600;
 const MEDIA_TYPE = /^[\w.+-]{1,80}\/[\w.+-]{1,80}$/u;
 
+/** As in `isBase64`; a run that goes on over line breaks has a first line of at least as many. */
+const LONG_RUN = new RegExp(`[\\w+/=-]{${KNOWN_MEDIA_UNITS_MIN}}`);
+
+/** Whether a text has a stretch that is long enough to be looked at. */
+export function hasLongRun(text: string): boolean {
+  return text.length >= KNOWN_MEDIA_UNITS_MIN && LONG_RUN.test(text);
+}
+
 /**
  * What stands for media: enough to see what it was and that two are the same. The type is what the first bytes tell;
  * `declared` counts only where they tell nothing.

@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import type { AssistantToolCall, HistoryMessage, MessagePart } from '../session-state.js';
-import { mediaPlaceholder, stripMediaText } from './media-text.js';
+import { hasLongRun, mediaPlaceholder, stripMediaText } from './media-text.js';
+
+/** Deeper values are walked without having been looked at. */
+const LOOKED_AT_DEPTH = 16;
 
 const TYPE_NAMES = ['mediaType', 'media_type', 'mimeType', 'mime_type'];
 
@@ -9,6 +12,8 @@ const TYPE_NAMES = ['mediaType', 'media_type', 'mimeType', 'mime_type'];
  * ("already a placeholder") counts for nothing; its content is looked at. Gives the same message when there is none.
  */
 export function stripMedia(message: HistoryMessage): HistoryMessage {
+  // Nearly all messages are words, and looking costs a tenth of walking.
+  if (!mayHoldMedia(message.contents) && !mayHoldMedia(message.toolCalls)) return message;
   const contents = message.contents.map(stripPart);
   const toolCalls = message.toolCalls?.map(stripCall);
   const isSame =
@@ -30,6 +35,15 @@ export function stripPart(part: MessagePart): MessagePart {
 /** The same for any value; its form is kept. */
 export function stripValue(value: JsonValue): JsonValue {
   return strip(value, {}, { found: [], above: new Set() }) as JsonValue;
+}
+
+/** False only where no text is long enough to hold media, and nothing is bytes. A cycle or deep nesting counts as a maybe. */
+function mayHoldMedia(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return hasLongRun(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth >= LOOKED_AT_DEPTH || ArrayBuffer.isView(value)) return true;
+  for (const name in value) if (mayHoldMedia((value as Record<string, unknown>)[name], depth + 1)) return true;
+  return false;
 }
 
 function stripCall(call: AssistantToolCall): AssistantToolCall {
