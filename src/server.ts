@@ -15,6 +15,7 @@ import { HttpClient } from './egress/http-client.js';
 import { PROBLEM_TYPE, problemFor } from './http/problem.filter.js';
 import { acceptStrictJsonOnly } from './http/json-body.js';
 import { LastRequests } from './http/last-requests.js';
+import { SessionReading } from './http/session-reading.js';
 import { measureRequests } from './http/request-metrics.js';
 import { OutboxRelay } from './outbox/outbox-relay.js';
 import { checkSinks } from './outbox/sink-problems.js';
@@ -238,6 +239,7 @@ async function stopAdmitting(app: NestFastifyApplication, lastRequests: LastRequ
   app.get(DispatchHandover).close();
   app.get(CallWatch).close();
   app.get(EventStreams).close();
+  app.get(SessionReading).close();
   await lastRequests.refuse(grace);
 }
 

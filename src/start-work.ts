@@ -42,7 +42,10 @@ export async function endSessions(app: NestFastifyApplication, logger: Logger): 
     const problems = error instanceof AggregateError ? error.errors.length : 1;
     logger.error('sessions were not brought to an end', { error: errorName(error), problems });
   }
-  await app.get(SessionStores).close();
+  await app
+    .get(SessionStores)
+    .close()
+    .catch((error: unknown) => logger.error('the stores of sessions did not close', { error: errorName(error) }));
 }
 
 /** First what the last process left behind, then what comes. */

@@ -14,7 +14,7 @@ import { lastSeen, wantsStream } from './event-stream-request.js';
 import { readHeaders, type SentHeaders } from './openapi/headers.js';
 import { Implements } from './openapi/operation.js';
 import { readInput } from './read-input.js';
-import { SessionReading } from './session-reading.js';
+import { savedRepresentation, SessionReading } from './session-reading.js';
 import {
   GET_STATE,
   INSPECT_SESSION,
@@ -74,8 +74,7 @@ export class SessionLogController {
     @Body() input: unknown,
   ): Promise<StateRepresentation> {
     const { ownerEpoch, savePoint } = readInput(SAVE_STATE.body, input);
-    await this.commands.execute(new SaveState(caller, sessionId, ownerEpoch, savePoint));
-    return this.reading.state(caller, sessionId, true);
+    return savedRepresentation(await this.commands.execute(new SaveState(caller, sessionId, ownerEpoch, savePoint)));
   }
 
   @Post('state/not-resumable')

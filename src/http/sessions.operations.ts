@@ -67,7 +67,15 @@ export const OPEN_SESSION = {
   description: 'The harness that opens it is attached to it, with owner epoch 1.',
   body: openSessionBody,
   answers: { 201: { means: 'It is open.', body: sessionRepresentation, headers: [SESSION_LOCATION] } },
-  refusals: [...LOADING, 'session_exists', 'session_id_collision', 'secret_in_payload', ...RECORDING],
+  refusals: [
+    ...LOADING,
+    'session_exists',
+    'session_id_collision',
+    'dangling_reference',
+    'secret_in_payload',
+    'state_not_serializable',
+    ...RECORDING,
+  ],
 } as const satisfies Operation;
 
 export const LIST_SESSIONS = {

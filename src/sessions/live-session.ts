@@ -4,7 +4,7 @@ import { timeAt } from '../domain/events/instant.js';
 import { owedAnswer, owedAnswers } from '../domain/session/call-answers.js';
 import { closersOf, cutsOf } from '../domain/session/closers.js';
 import { appendToCore, type AppendContext, type NewSessionEvent } from '../domain/session/session.append.js';
-import type { SessionCore } from '../domain/session/session-core.js';
+import { hasRecordedEnd, type SessionCore } from '../domain/session/session-core.js';
 import { evolveCore } from '../domain/session/session-core.evolve.js';
 import type { SessionKey } from '../domain/session/session-key.js';
 import type {
@@ -27,6 +27,7 @@ import type {
 import { isRepeat } from './repeated-append.js';
 import { RowMemory, rowOf } from './row-memory.js';
 import type { FoldedState } from './session-fold.js';
+import { durabilityFailure } from './session-media.js';
 import type { GovernedEvent } from './session-record.js';
 import { WriteBehind } from './write-behind.js';
 
@@ -46,7 +47,7 @@ export class LiveSession {
   private readonly writes: WriteBehind;
   private readonly observers = new Set<(facts: readonly SessionFact[]) => void>();
   private readonly readers = new Set<(durableSeq: number) => void>();
-  private epoch = 0;
+  private epoch: number;
   /** A terminal save failed, and so did its mark: resuming is refused here until one of them has been made good. */
   notResumable: boolean;
   /** Milliseconds since 1970. */
@@ -63,6 +64,7 @@ export class LiveSession {
     this.key = opened.core.key;
     this.loadSource = opened.loadSource;
     this.notResumable = opened.notResumable;
+    this.epoch = opened.core.ownerEpoch;
     this.usedAt = environment.clock.now();
     const { eventBytesMax, holdsSecret } = rules;
     this.context = { nextEventId: () => environment.ids.next('evt'), eventBytesMax, holdsSecret };
@@ -114,6 +116,7 @@ export class LiveSession {
     const base = { kind: 'mirror', seq, eventId: envelope.eventId, position, envelope, payloadCommitment } as const;
     const fact: MirroredEvent = Object.freeze({ ...base, payload });
     evolveCore(this.core, fact);
+    this.epoch = Math.max(this.epoch, this.core.ownerEpoch);
     this.commit([fact], MIRROR_BYTES);
     const call = envelope.toolCallId === undefined ? undefined : this.core.calls.get(envelope.toolCallId);
     const owed = call === undefined ? null : owedAnswer(this.core, call);
@@ -130,16 +133,22 @@ export class LiveSession {
   /** Ends the open step for a harness that did not in time; the turn stays open for whoever goes on. */
   cutStep(): readonly SessionEvent[] {
     this.writes.mustAdmit();
+    this.touch();
     return this.take(cutsOf(this.core), 'recovery', false, true);
   }
 
-  /** Resolves with the `seq` up to which everything is durable. */
-  flush(): Promise<number> {
-    return this.writes.flush();
+  /** Resolves with the `seq` up to which everything is durable. Rejects with `durability_failed` where the medium failed. */
+  async flush(): Promise<number> {
+    try {
+      return await this.writes.flush();
+    } catch (error) {
+      throw durabilityFailure(error);
+    }
   }
 
   closeAdmission(): void {
     this.writes.closeAdmission();
+    this.tellReaders(Number.MAX_SAFE_INTEGER);
   }
 
   drain(): Promise<void> {
@@ -149,11 +158,27 @@ export class LiveSession {
   /** The session is being deleted: what waits is not written any more. */
   discard(): void {
     this.writes.discard();
+    this.tellReaders(Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Nothing is taken any more: whoever wants the session opens it anew. */
+  get isClosed(): boolean {
+    return !this.writes.isAdmitting;
+  }
+
+  /** Somebody works with the session: it is not idle. */
+  touch(): void {
+    this.usedAt = this.environment.clock.now();
   }
 
   /** What all facts in memory say. */
   state(): FoldedState {
     return this.memory.current();
+  }
+
+  /** False: the session can be read and no more, because its last run ended without a record of how. */
+  get canGoOn(): boolean {
+    return !this.notResumable || hasRecordedEnd(this.core);
   }
 
   /** For rules that judge the session; not to be changed. */
@@ -183,19 +208,23 @@ export class LiveSession {
     return () => this.observers.delete(observer);
   }
 
-  /** Called when more rows have become durable, for whoever then reads them with `rowsFrom`. */
+  /**
+   * Called when more rows have become durable, for whoever then reads them with `rowsFrom`; with the greatest of numbers when the
+   * session is let go of, and is to be opened anew.
+   */
   onDurable(reader: (durableSeq: number) => void): () => void {
     this.readers.add(reader);
     return () => this.readers.delete(reader);
   }
 
+  /** Readers wait for what becomes durable next. */
+  get isFollowed(): boolean {
+    return this.readers.size > 0;
+  }
+
   status(): SessionStatus {
     const { headSeq } = this.core;
     return { ...this.writes.status(), headSeq, ownerEpoch: this.epoch, rowsInMemory: this.memory.heldRows };
-  }
-
-  private touch(): void {
-    this.usedAt = this.environment.clock.now();
   }
 
   /** Now as text: made once for all appends of a millisecond. */
@@ -217,6 +246,7 @@ export class LiveSession {
     isGroup: boolean,
     isSynthetic = false,
   ): readonly SessionEvent[] {
+    if (inputs.length === 0) return [];
     const { nextEventId, eventBytesMax, holdsSecret } = this.context;
     const made = { producer, at: this.time(), nextEventId, eventBytesMax, holdsSecret };
     const context: AppendContext = isSynthetic ? { ...made, synthetic: true } : made;
@@ -279,9 +309,13 @@ export class LiveSession {
       onFailure: (error) => report('persistence.background_write_failed', this.key, { problem: nameOf(error) }),
       onDurable: (durableSeq) => {
         this.memory.trim(durableSeq);
-        for (const reader of this.readers) this.contained(() => reader(durableSeq));
+        this.tellReaders(durableSeq);
       },
     };
+  }
+
+  private tellReaders(durableSeq: number): void {
+    for (const reader of this.readers) this.contained(() => reader(durableSeq));
   }
 
   private contained(call: () => void): void {

@@ -31,11 +31,11 @@ export class SessionStores {
     private readonly database: SessionDatabase | null,
   ) {}
 
-  /** For a start that did not succeed; a running process drains its sessions instead. */
+  /** Of a running process after its sessions were drained. Closing what is closed is harmless. */
   async close(): Promise<void> {
-    await this.backend.close();
-    await this.snapshots.close();
+    const closed = await Promise.allSettled([this.backend.close(), this.snapshots.close()]);
     await this.database?.close();
+    for (const result of closed) if (result.status === 'rejected') throw result.reason;
   }
 }
 

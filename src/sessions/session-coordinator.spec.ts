@@ -254,7 +254,7 @@ describe('saving a session', () => {
     expect(world.logs.log.rows).toHaveLength(2);
     world.logs.writeFaults = [new Error('disk')];
     await append(live, said.user('u-2'));
-    await expect(sessions.save(KEY, 'after_user_input')).rejects.toThrow('disk');
+    await expect(sessions.save(KEY, 'after_user_input')).rejects.toMatchObject({ code: 'durability_failed' });
     expect(world.snapshots.stored).toMatchObject({ snapshot: { position: { lastSeq: 1 } } });
   });
 
@@ -404,7 +404,7 @@ describe('the eight failure boundaries [D-70]', () => {
     world.logs.writeFaults = [new Error('one'), new Error('two')];
     world.timers.advance(200);
     await settled();
-    await expect(live.flush()).rejects.toThrow('two');
+    await expect(live.flush()).rejects.toMatchObject({ code: 'durability_failed', cause: new Error('two') });
     expect(await live.flush()).toBe(1);
   });
 

@@ -1,6 +1,8 @@
 import { CountersignError } from '../domain/errors/countersign-error.js';
+import type { Producer } from '../domain/events/event-definition.js';
 import { timeAt } from '../domain/events/instant.js';
 import { SESSION_FORMAT_VERSION } from '../domain/session/session-catalogue.js';
+import { appendToCore, type NewSessionEvent } from '../domain/session/session.append.js';
 import { emptyCore } from '../domain/session/session-core.js';
 import { newSessionIdProblem } from '../domain/session/session-id.js';
 import type { SessionKey } from '../domain/session/session-key.js';
@@ -11,7 +13,7 @@ import type { LiveEnvironment, LiveRules, OpenedSession, SessionMedium } from '.
 import { drainSessions } from './session-drain.js';
 import { inspectStored, type InspectOptions, type InspectReport } from './session-inspection.js';
 import { refuseId, SessionLoader, type LoadRules, type SessionPreparation } from './session-load.js';
-import { failedWith, readOf, textOf, type SessionMedia } from './session-media.js';
+import { failedWith, readFailure, readOf, textOf, type SessionMedia } from './session-media.js';
 import { SessionSaves, type SavePoint, type SaveResult } from './session-saves.js';
 import { SerialChain } from './serial-chain.js';
 
@@ -110,8 +112,17 @@ export class SessionCoordinator {
         throw new CountersignError('session_id_collision', 'another session has the same name on disk');
       }
     }
-    if (!log.ok) throw log.error;
+    if (!log.ok) throw readFailure(log.error);
     return log.value !== null;
+  }
+
+  /** Whether a new session could begin with this. Throws as an append of it would reject; nothing is appended. */
+  mustBeSayable(key: SessionKey, event: NewSessionEvent, producer: Producer): void {
+    const { eventBytesMax, holdsSecret } = this.rules;
+    const at = timeAt(this.environment.clock.now());
+    const context = { producer, at, nextEventId: () => 'evt', eventBytesMax, holdsSecret };
+    const tried = appendToCore(emptyCore(key), [event], context);
+    if (!tried.ok) throw new CountersignError(tried.code, tried.message);
   }
 
   /** The log as text. Rejects with `raw_artifact_unsupported` where the medium keeps none, and `session_not_found`. */
@@ -121,7 +132,7 @@ export class SessionCoordinator {
     if (backend.readRaw === undefined)
       throw new CountersignError('raw_artifact_unsupported', 'this medium keeps no text');
     await this.find(key)?.flush();
-    return backend.readRaw(key);
+    return read(backend.readRaw(key));
   }
 
   find(key: SessionKey): LiveSession | undefined {
@@ -179,19 +190,23 @@ export class SessionCoordinator {
   async close(key: SessionKey): Promise<void> {
     const live = this.find(key);
     if (live === undefined) return;
+    const { usedAt } = live;
     await live.flush();
-    // whoever appended since the flush goes on with it
+    // whoever has come to work with it since goes on with it
     const { headSeq, durableSeq } = live.status();
-    if (headSeq !== durableSeq) return;
+    if (headSeq !== durableSeq || live.usedAt !== usedAt || live.hasOpenTurn) return;
     live.closeAdmission();
     this.live.delete(textOf(key));
   }
 
-  /** Lets go of sessions that were idle too long, and of those idle longest where there are too many. Never of an open turn. */
+  /**
+   * Lets go of sessions that were idle too long, and of those idle longest where there are too many. Never of an open turn, nor
+   * of what somebody follows: whoever follows would open it again at once.
+   */
   async closeIdle(): Promise<void> {
     const { openMax, idleCloseMs } = this.rules;
     const idle = this.all()
-      .filter((live) => !live.hasOpenTurn && !this.saves.owesMark(live.key))
+      .filter((live) => !live.hasOpenTurn && !live.isFollowed && !this.saves.owesMark(live.key))
       .sort((left, right) => left.usedAt - right.usedAt);
     const tooMany = this.live.size - openMax;
     const now = this.environment.clock.now();
@@ -202,13 +217,15 @@ export class SessionCoordinator {
   /** Removes everything stored of the session; what is in memory of it goes unwritten. */
   async delete(key: SessionKey): Promise<void> {
     refuseId(key);
-    const live = this.find(key);
-    live?.discard();
+    this.find(key)?.discard();
     await this.chain.run(textOf(key), async () => {
+      // one that was being loaded when the removal was asked for is there only now
+      this.find(key)?.discard();
+      this.live.delete(textOf(key));
+      await this.saves.forget(key);
       await this.media.snapshots.delete(key);
       await this.media.backend.delete(key);
     });
-    if (this.find(key) === live) this.live.delete(textOf(key));
   }
 
   /** The end of the process, in the order of §1.8. Rejects with one `AggregateError` if anything failed. */
@@ -225,7 +242,7 @@ export class SessionCoordinator {
     if (there !== undefined) return isNew ? Promise.reject(exists()) : Promise.resolve(there);
     if (this.isClosing) return Promise.reject(new CountersignError('persistence_closed', 'the process is ending'));
     const opening = this.chain
-      .run(text, async () => this.register(await opens()))
+      .run(text, async () => this.register(await read(opens())))
       .finally(() => this.opening.delete(text));
     this.opening.set(text, opening);
     return opening;
@@ -252,7 +269,10 @@ export class SessionCoordinator {
   }
 
   private stored(key: SessionKey, fromSeq: number, limit: number): Promise<readonly SessionRow[]> {
-    return this.chain.run(textOf(key), async () => (await this.media.backend.loadStoredFrom(key, fromSeq, limit)).rows);
+    return this.chain.run(
+      textOf(key),
+      async () => (await read(this.media.backend.loadStoredFrom(key, fromSeq, limit))).rows,
+    );
   }
 }
 
@@ -269,6 +289,14 @@ function preparationOf(live: LiveSession): SessionPreparation {
     notResumable: live.notResumable,
     loadSource: 'main',
   });
+}
+
+async function read<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    throw readFailure(error);
+  }
 }
 
 const exists = (): CountersignError => new CountersignError('session_exists', 'there is a session with this id');

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { JsonObject } from '../domain/json/json-value.js';
+import type { NewSessionEvent } from '../domain/session/session.append.js';
 import { SESSION_FORMAT_VERSION } from '../domain/session/session-catalogue.js';
 import type { SessionKey } from '../domain/session/session-key.js';
 import type { SessionParent } from '../domain/session/session-row.js';
@@ -13,6 +14,9 @@ import { SessionMirror } from './session-mirror.js';
 import { SessionRecord } from './session-record.js';
 
 export const keyOf = ({ tenant, session_id: sessionId }: TableRow<'sessions'>): SessionKey => ({ tenant, sessionId });
+
+/** Once more than one can be let go of between its opening and its use. */
+const OPENS_MAX = 2;
 
 /**
  * Live sessions with everything that belongs to them: their governed events repeated, their owner known, their runs followed.
@@ -41,21 +45,52 @@ export class SessionDesk {
   /** The session in memory, loaded and repaired where it was not, with everything mirrored that is committed by now. */
   async open(row: TableRow<'sessions'>): Promise<LiveSession> {
     const key = keyOf(row);
-    const live = await this.coordinator.open(key);
-    if (live.ownerEpoch < row.owner_epoch) live.attach(row.owner_epoch);
-    this.follower.follow(live);
-    await this.mirror.caughtUp(live);
-    return live;
+    for (let tries = 0; tries < OPENS_MAX; tries += 1) {
+      const live = await this.coordinator.open(key);
+      live.touch();
+      if (live.ownerEpoch < row.owner_epoch) live.attach(row.owner_epoch);
+      this.follower.follow(live);
+      await this.mirror.caughtUp(live);
+      // One that was let go of as idle meanwhile is opened again.
+      if (!live.isClosed) return live;
+    }
+    throw new CountersignError('persistence_closed', 'the session is being closed');
+  }
+
+  /** Removes the log and the snapshots. What is still being written about its last run is waited for. */
+  async delete(row: TableRow<'sessions'>): Promise<void> {
+    const live = this.coordinator.find(keyOf(row));
+    live?.discard();
+    if (live !== undefined) await this.follower.settled(live);
+    await this.coordinator.delete(keyOf(row));
   }
 
   isLive(row: TableRow<'sessions'>): boolean {
     return this.coordinator.find(keyOf(row)) !== undefined;
   }
 
-  /** @throws CountersignError `session_exists`, `session_id_collision`: something lies there that no record vouches for. */
-  async mustBeFree(key: SessionKey): Promise<void> {
+  /**
+   * Nothing lies under the name, and the log can begin with what it would be about.
+   * @throws CountersignError `session_exists`, `session_id_collision`: something lies there that no record vouches for;
+   * `secret_in_payload`, `payload_too_large`, `state_not_serializable`: the metadata cannot stand in a log.
+   */
+  async mustBeFree(key: SessionKey, metadata: JsonObject): Promise<void> {
+    this.coordinator.mustBeSayable(key, createdEvent(metadata, null), 'session-runtime');
     if (await this.coordinator.isStored(key))
       throw new CountersignError('session_exists', 'a log of this name is there');
+  }
+
+  /**
+   * Before another run begins: the end of the last one, where it could not be saved, is saved now, or the mark that it left would
+   * be held against the new run. @throws CountersignError `run_not_resumable`, `state_save_failed`.
+   */
+  async mustTakeRuns(live: LiveSession): Promise<void> {
+    if (!live.notResumable) return;
+    if (!live.canGoOn) {
+      throw new CountersignError('run_not_resumable', 'the last run ended unrecorded: the session can only be read');
+    }
+    const { outcome } = await this.coordinator.saves.save(live, 'complete');
+    if (outcome !== 'saved') throw new CountersignError('state_save_failed', 'the end of the last run is not saved');
   }
 
   /** What may be shown to a model, as soon as the calls its last message waits for are answered. */
@@ -72,21 +107,24 @@ export class SessionDesk {
   }
 
   private async create(live: LiveSession, metadata: JsonObject, parent: SessionParent | null): Promise<void> {
-    const payload = {
-      metadata,
-      formatVersion: SESSION_FORMAT_VERSION,
-      ...(parent === null
-        ? {}
-        : {
-            parentSessionId: parent.sessionId,
-            parentRunId: parent.runId ?? null,
-            parentToolCallId: parent.toolCallId ?? null,
-            subagentId: parent.subagentId ?? null,
-          }),
-    };
-    const event = { eventType: 'session.created', payload, causationId: null, causeKind: 'external' } as const;
+    const event = createdEvent(metadata, parent);
     await live.append([event], { producer: 'session-runtime', ownerEpoch: null });
   }
+}
+
+function createdEvent(metadata: JsonObject, parent: SessionParent | null): NewSessionEvent {
+  const handedOverBy = {
+    parentSessionId: parent?.sessionId ?? null,
+    parentRunId: parent?.runId ?? null,
+    parentToolCallId: parent?.toolCallId ?? null,
+    subagentId: parent?.subagentId ?? null,
+  };
+  const payload = {
+    metadata,
+    formatVersion: SESSION_FORMAT_VERSION,
+    ...(parent === null ? {} : handedOverBy),
+  };
+  return { eventType: 'session.created', payload, causationId: null, causeKind: 'external' };
 }
 
 const parentOf = (row: TableRow<'sessions'>): SessionParent | null =>

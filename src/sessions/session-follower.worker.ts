@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isEnded, type RunStatus } from '../domain/run/run.state.js';
 import { runStatusOf } from '../domain/session/session-core.js';
-import { isSafePoint, turnStatusOf } from '../domain/session/turn.state.js';
+import { isDurableWait, isOpenTurn, isSafePoint, turnStatusOf } from '../domain/session/turn.state.js';
 import { runFacts, runState } from '../storage/rows/run.row.js';
 import type { TableRow } from '../storage/rows/tables.js';
 import { GuardFailed } from '../storage/unit.js';
@@ -11,6 +11,7 @@ import { recordCheckpoint } from '../storage/units/wait-checkpoint.js';
 import { Logger, errorName } from '../system/logger.js';
 import type { LiveSession } from './live-session.js';
 import { SessionCoordinator } from './session-coordinator.js';
+import { SessionMirror } from './session-mirror.js';
 import type { SavePoint } from './session-saves.js';
 
 const RUNS_MAX = 1000;
@@ -37,6 +38,7 @@ export class SessionFollower {
 
   constructor(
     private readonly coordinator: SessionCoordinator,
+    private readonly mirror: SessionMirror,
     private readonly desk: UnitDesk,
     private readonly logger: Logger,
   ) {}
@@ -56,6 +58,7 @@ export class SessionFollower {
     for (const run of await this.desk.read.suspendingRuns(RUNS_MAX)) {
       const live = this.coordinator.find({ tenant: run.tenant, sessionId: run.session_id });
       if (live !== undefined) this.wake(live);
+      else await this.arrive(run);
     }
     await this.coordinator.saves.retryMarks();
     await this.coordinator.closeIdle();
@@ -66,17 +69,25 @@ export class SessionFollower {
     while (this.busy.size > 0) await Promise.all(this.busy.values());
   }
 
+  /** When nothing is being done for the runs of this session. */
+  async settled(live: LiveSession): Promise<void> {
+    for (let work = this.busy.get(live); work !== undefined; work = this.busy.get(live)) await work;
+  }
+
   private wake(live: LiveSession): void {
     const { lastRunId } = live.facts;
-    if (lastRunId === null || !this.hasWork(live, lastRunId)) return;
+    if (live.isClosed || lastRunId === null || !this.hasWork(live, lastRunId)) return;
     if (this.busy.has(live)) {
       this.again.add(live);
       return;
     }
-    const work = this.work(live, lastRunId).finally(() => {
-      this.busy.delete(live);
-      if (this.again.delete(live)) this.wake(live);
-    });
+    // In a job of its own: whoever woke this has more to say, and what is done here wakes it again.
+    const work = Promise.resolve()
+      .then(() => this.work(live, lastRunId))
+      .finally(() => {
+        this.busy.delete(live);
+        if (this.again.delete(live)) this.wake(live);
+      });
     this.busy.set(live, work);
   }
 
@@ -91,7 +102,7 @@ export class SessionFollower {
       else await this.suspend(live, runId);
     } catch (error) {
       // Somebody else moved the run: what they recorded wakes this again.
-      if (error instanceof GuardFailed) return;
+      if (error instanceof GuardFailed || live.isClosed) return;
       this.logger.error('a run of a session could not be followed', { runId, error: errorName(error) });
     }
   }
@@ -113,7 +124,8 @@ export class SessionFollower {
     const { turn } = live.facts;
     if (!isSafePoint(turn, 'suspending')) {
       if (!(await this.isOverdue(run))) return;
-      live.cutStep();
+      // What may have been sent is answered by its own record, and the turn waits for that (U-03).
+      if (turn?.phase === 'model' || !this.waits(live)) live.cutStep();
     }
     const draft = this.desk.beginAbout(run, { lane: 'govern', causeKind: 'timer' });
     const suspension = { safePoint: turn === null ? 'no_open_turn' : turnStatusOf(turn) };
@@ -124,8 +136,27 @@ export class SessionFollower {
     const durableSeq = await live.flush();
     recordCheckpoint(draft, { runId, sessionId: live.key.sessionId, ...turnOf(live) }, 'suspended', durableSeq);
     await this.desk.commit(draft);
+    // The snapshot is to say that the run is suspended, and where it goes on.
+    await this.mirror.caughtUp(live);
     // A failure is reported and marks nothing: the run is suspended whether or not its snapshot is newer.
     await this.coordinator.saves.save(live, 'suspended');
+  }
+
+  private waits({ facts: { turn } }: LiveSession): boolean {
+    return isOpenTurn(turn) && isDurableWait(turn, 'suspending');
+  }
+
+  /** R11: a session that is not in memory has no harness to wait for. Its turn is closed when it is loaded. */
+  private async arrive(run: TableRow<'runs'>): Promise<void> {
+    const draft = this.desk.beginAbout(run, { lane: 'govern', causeKind: 'timer', synthetic: true });
+    const before = { state: runState(run), facts: runFacts(run) };
+    new RunInUnit(draft, before).do({ kind: 'interrupt', interruption: {} }, 'recovery');
+    recordCheckpoint(draft, { runId: run.run_id, sessionId: run.session_id }, 'recovered');
+    try {
+      await this.desk.commit(draft);
+    } catch (error) {
+      if (!(error instanceof GuardFailed)) throw error;
+    }
   }
 
   private async isOverdue(run: TableRow<'runs'>): Promise<boolean> {

@@ -12,8 +12,15 @@ import { emptyCore, runStatusOf, type SessionCore } from '../domain/session/sess
 import { evolveCore } from '../domain/session/session-core.evolve.js';
 import { sessionIdProblem } from '../domain/session/session-id.js';
 import type { SessionKey } from '../domain/session/session-key.js';
-import type { MirroredEvent, SessionFact, SessionHeader, SessionRow } from '../domain/session/session-row.js';
+import type {
+  MirroredEvent,
+  SessionFact,
+  SessionHeader,
+  SessionParent,
+  SessionRow,
+} from '../domain/session/session-row.js';
 import type { SessionSnapshot } from '../domain/session/session-state.js';
+import { sessionParentOf } from '../domain/session/session.evolve.js';
 import { classifyTail, tailOf, type TailClass } from '../domain/session/tail.js';
 import type { StoredLog } from './backends/persistence-backend.js';
 import type { LiveEnvironment, OpenedSession } from './live-session.parts.js';
@@ -80,6 +87,7 @@ export class SessionLoader {
     let stale = 0;
     for (let step = 0; step < STEPS_MAX; step += 1) {
       const found = await this.understand(key);
+      if (found.core.isDeleted) throw new CountersignError('session_deleted', 'the session was deleted');
       if (await this.repair(key, found, done)) continue;
       const loaded = this.publish(key, found);
       if ((await this.media.backend.readStoredRevision(key)) === (found.log?.revision ?? null)) return loaded;
@@ -125,7 +133,8 @@ export class SessionLoader {
     const core = emptyCore(key);
     for (const fact of missing) evolveCore(core, fact);
     const createdAt = timeAt(this.environment.clock.now());
-    const header = { formatVersion: SESSION_FORMAT_VERSION, ...key, createdAt };
+    const parent = parentIn(missing);
+    const header = { formatVersion: SESSION_FORMAT_VERSION, ...key, createdAt, ...(parent === null ? {} : { parent }) };
     return { log: null, header, facts: [], missing, core, snapshot };
   }
 
@@ -171,7 +180,9 @@ export class SessionLoader {
   /** What the log lacks, then what closes its turn. */
   private closingRows({ core, missing }: Understood): readonly SessionRow[] {
     const { ids, clock } = this.environment;
-    const appended = appendToCore(core, closersOf(core), {
+    // nobody was there to end the turn when its run was stopped
+    const outcome = runStatusOf(core, core.turn?.runId) === 'stopped' ? 'stopped' : 'interrupted';
+    const appended = appendToCore(core, closersOf(core, outcome), {
       producer: 'recovery',
       nextEventId: () => ids.next('evt'),
       at: timeAt(clock.now()),
@@ -225,6 +236,12 @@ export class SessionLoader {
     };
     return { preparation, opened };
   }
+}
+
+/** Whose work the session does, as it was recorded when it was opened (D-84). */
+function parentIn([first]: readonly MirroredEvent[]): SessionParent | null {
+  const payload = first?.envelope.eventType === 'session.opened' ? first.payload : null;
+  return payload === null ? null : sessionParentOf(payload);
 }
 
 /** Row 1. */

@@ -34,3 +34,22 @@ export function failedWith(read: Read<unknown>, code: ErrorCode): boolean {
 export function refuseFor(read: Read<unknown>, code: ErrorCode): void {
   if (!read.ok && failedWith(read, code)) throw read.error;
 }
+
+/** A flush that failed, as its caller is told it: what waits still waits, and nothing more was made durable. */
+export function durabilityFailure(error: unknown): CountersignError {
+  // that the log is elsewhere than this process thinks is no conflict of the caller's
+  if (error instanceof CountersignError && error.code !== 'seq_conflict') return error;
+  return failure('durability_failed', 'the log of the session could not be written', error);
+}
+
+/** A read that failed, as its caller is told it. What no medium said is an error of the program and stays one. */
+export function readFailure(error: unknown): unknown {
+  if (error instanceof CountersignError || !(error instanceof Error) || !('code' in error)) return error;
+  return failure('store_unavailable', 'what is stored of the session cannot be read', error);
+}
+
+function failure(code: ErrorCode, message: string, cause: unknown): CountersignError {
+  const error = new CountersignError(code, message);
+  error.cause = cause;
+  return error;
+}

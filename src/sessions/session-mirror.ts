@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { SessionKey } from '../domain/session/session-key.js';
 import type { CommittedUnit } from '../storage/feed.js';
+import type { SessionFactRecord } from '../storage/readers/session-records.js';
 import { Store } from '../storage/store.js';
 import { Logger, errorName } from '../system/logger.js';
 import type { LiveSession } from './live-session.js';
 import { SessionCoordinator } from './session-coordinator.js';
-import { textOf } from './session-media.js';
+
+/** Positions of everybody that are looked through for events of one session; over more, they are found by its name. */
+const WINDOW_MAX = 2000;
 
 /**
  * Repeats governed events in the logs of live sessions, in order of position, right after their commit. Sessions that are not
@@ -13,8 +16,10 @@ import { textOf } from './session-media.js';
  */
 @Injectable()
 export class SessionMirror {
-  private readonly busy = new Map<string, Promise<void>>();
-  private readonly again = new Set<string>();
+  private readonly busy = new Map<LiveSession, Promise<void>>();
+  private readonly again = new Set<LiveSession>();
+  /** Up to here nothing of the session is missing in its log, although most of what lies before is of others. */
+  private readonly seenUpTo = new WeakMap<LiveSession, number>();
   private stopListening: () => void = () => {};
 
   constructor(
@@ -32,33 +37,51 @@ export class SessionMirror {
     while (this.busy.size > 0) await Promise.allSettled(this.busy.values());
   }
 
-  /** Resolves when the log of the live session repeats everything that was committed before the call. */
+  /**
+   * Resolves when the log of the live session repeats everything that was committed before the call; also when the session has
+   * been closed, and nothing is repeated in it any more.
+   */
   caughtUp(live: LiveSession): Promise<void> {
-    const text = textOf(live.key);
-    const running = this.busy.get(text);
+    const running = this.busy.get(live);
     if (running !== undefined) {
-      this.again.add(text);
+      this.again.add(live);
       return running;
     }
-    const work = this.untilQuiet(live, text).finally(() => this.busy.delete(text));
-    this.busy.set(text, work);
+    if (this.seen(live) >= this.store.feed.head() - 1) return Promise.resolve();
+    const work = Promise.resolve().then(() => this.untilQuiet(live));
+    this.busy.set(live, work);
     return work;
   }
 
-  private async untilQuiet(live: LiveSession, text: string): Promise<void> {
-    do {
-      this.again.delete(text);
-      const { tenant, sessionId } = live.key;
-      const upTo = this.store.feed.head() - 1;
-      const after = live.facts.mirroredPosition;
-      if (upTo <= after) continue;
-      // A session that has no mirror yet may be old: its events are found by its name, not by going through everything.
-      const events =
-        after === -1
-          ? await this.store.read.sessionEvents(tenant, sessionId, after, Number.MAX_SAFE_INTEGER)
-          : await this.store.read.sessionEventsBetween(tenant, sessionId, after, upTo);
-      for (const event of events) live.mirror(event);
-    } while (this.again.has(text));
+  private async untilQuiet(live: LiveSession): Promise<void> {
+    try {
+      do {
+        this.again.delete(live);
+        const upTo = this.store.feed.head() - 1;
+        for (const event of await this.missing(live, upTo)) {
+          if (live.isClosed) return;
+          live.mirror(event);
+        }
+        this.seenUpTo.set(live, Math.max(upTo, live.facts.mirroredPosition));
+      } while (this.again.has(live));
+    } finally {
+      // In the job that saw that nobody asked again: who asks from here on is looked after anew.
+      this.again.delete(live);
+      this.busy.delete(live);
+    }
+  }
+
+  private missing(live: LiveSession, upTo: number): Promise<readonly SessionFactRecord[]> {
+    const { read } = this.store;
+    const { tenant, sessionId } = live.key;
+    const after = this.seen(live);
+    return upTo - after > WINDOW_MAX
+      ? read.sessionEvents(tenant, sessionId, after, Number.MAX_SAFE_INTEGER)
+      : read.sessionEventsBetween(tenant, sessionId, after, upTo);
+  }
+
+  private seen(live: LiveSession): number {
+    return this.seenUpTo.get(live) ?? live.facts.mirroredPosition;
   }
 
   private onDurable({ unit }: CommittedUnit): void {

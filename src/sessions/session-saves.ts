@@ -1,6 +1,6 @@
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { SESSION_FORMAT_VERSION } from '../domain/session/session-catalogue.js';
-import { waitsDurably } from '../domain/session/session-core.js';
+import { hasRecordedEnd, waitsDurably } from '../domain/session/session-core.js';
 import type { SessionKey } from '../domain/session/session-key.js';
 import { SNAPSHOT_ENVELOPE_VERSION, type SessionSnapshot } from '../domain/session/session-state.js';
 import { isOpenTurn } from '../domain/session/turn.state.js';
@@ -40,6 +40,8 @@ interface Unmarked {
  */
 export class SessionSaves {
   private readonly unmarked = new Map<string, Unmarked>();
+  /** What is being written to the storage, by session. */
+  private readonly writing = new Map<string, Set<Promise<unknown>>>();
 
   constructor(
     private readonly storage: StateStorage,
@@ -57,19 +59,29 @@ export class SessionSaves {
     try {
       const snapshot = this.snapshotOf(live, isTerminal);
       await live.flush();
-      await this.storage.save(snapshot);
+      mustBeOpen(live);
+      await this.written(live.key, this.storage.save(snapshot));
       this.unmarked.delete(textOf(live.key));
+      // Made good; a run that ended without a record of how stays what it is.
+      if (isTerminal && hasRecordedEnd(live.facts)) live.notResumable = false;
       return { outcome: 'saved', snapshot };
     } catch (error) {
-      if (!isTerminal) throw error;
+      if (!isTerminal || live.isClosed) throw error;
       return this.mark(live, error);
     }
   }
 
   /** The harness itself says that its session cannot go on. Rejects with `state_save_failed`. */
   async markNotResumable(live: LiveSession): Promise<void> {
-    await this.storage.markNotResumable(live.key);
+    mustBeOpen(live);
+    await this.written(live.key, this.storage.markNotResumable(live.key));
     live.notResumable = true;
+  }
+
+  /** Everything of the session is being removed: resolves when nothing of it is being written any more. */
+  async forget(key: SessionKey): Promise<void> {
+    this.unmarked.delete(textOf(key));
+    await Promise.allSettled(this.writing.get(textOf(key)) ?? []);
   }
 
   /** Some end of a run is on no medium: the process is not to be trusted with a restart. */
@@ -88,11 +100,11 @@ export class SessionSaves {
     for (const [text, entry] of this.unmarked) {
       if (!isLast && this.clock.now() < entry.nextAt) continue;
       try {
-        await this.storage.markNotResumable(entry.key);
+        await this.written(entry.key, this.storage.markNotResumable(entry.key));
         this.unmarked.delete(text);
       } catch (error) {
         problems.push(error);
-        this.keep(entry.key, Math.min(entry.waitMs * 2, RETRY_MS_MAX));
+        if (this.unmarked.has(text)) this.keep(entry.key, Math.min(entry.waitMs * 2, RETRY_MS_MAX));
       }
     }
     return problems;
@@ -117,7 +129,7 @@ export class SessionSaves {
   private async mark(live: LiveSession, cause: unknown): Promise<SaveResult> {
     live.notResumable = true;
     try {
-      await this.storage.markNotResumable(live.key);
+      await this.written(live.key, this.storage.markNotResumable(live.key));
       return { outcome: 'marked_not_resumable', problem: wordsOf(cause) };
     } catch (error) {
       this.keep(live.key, FIRST_RETRY_MS);
@@ -128,9 +140,26 @@ export class SessionSaves {
     }
   }
 
+  private async written(key: SessionKey, write: Promise<void>): Promise<void> {
+    const text = textOf(key);
+    const others = this.writing.get(text) ?? new Set();
+    this.writing.set(text, others.add(write));
+    try {
+      await write;
+    } finally {
+      others.delete(write);
+      if (others.size === 0) this.writing.delete(text);
+    }
+  }
+
   private keep(key: SessionKey, waitMs: number): void {
     this.unmarked.set(textOf(key), { key, waitMs, nextAt: this.clock.now() + waitMs });
   }
+}
+
+/** A session that was deleted, or let go of, is no longer this one's to write about. */
+function mustBeOpen(live: LiveSession): void {
+  if (live.isClosed) throw new CountersignError('persistence_closed', 'the session has been closed');
 }
 
 /** Messages of media hold paths; a code says enough. */

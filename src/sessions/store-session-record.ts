@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { JsonObject } from '../domain/json/json-value.js';
 import { isEnded } from '../domain/run/run.state.js';
 import type { SessionKey } from '../domain/session/session-key.js';
 import { shownSessionId } from '../domain/session/session-id.js';
+import type { ToolCallStatus } from '../domain/tool-call/tool-call.state.js';
 import { openCheckpointsOf } from '../storage/readers/session-records.js';
 import { runFacts, runState } from '../storage/rows/run.row.js';
 import type { TableRow } from '../storage/rows/tables.js';
-import { GuardFailed } from '../storage/unit.js';
+import { GuardFailed, type Guard } from '../storage/unit.js';
 import { archiveCheckpoints } from '../storage/units/checkpoint-in-unit.js';
 import { closeUnsent } from '../storage/units/close-unsent.js';
 import { callFromRow, loadApproval } from '../storage/units/load.js';
@@ -29,6 +31,9 @@ import {
 const PAGE = 500;
 const CALLS_MAX = 1000;
 const TRIES_MAX = 3;
+
+/** Nothing of these has been sent. */
+const UNSENT: readonly ToolCallStatus[] = ['proposed', 'authorized'];
 
 /** What recovery states about a session, in the event store. */
 @Injectable()
@@ -97,16 +102,17 @@ export class StoreSessionRecord extends SessionRecord {
   }
 
   /** Nothing of what a marked run had not sent is ever sent; what was sent is still found out. */
-  override async markNotResumable(key: SessionKey, runId: string): Promise<void> {
-    for (const row of await this.desk.read.openCalls(key.tenant, runId, CALLS_MAX)) {
-      if (row.status === 'proposed' || row.status === 'authorized') await this.giveUp(row);
-    }
-    await this.untilSettled(async () => {
+  override markNotResumable(key: SessionKey, runId: string): Promise<void> {
+    return this.untilSettled(async () => {
       const run = await this.desk.read.run(key.tenant, runId);
       if (run === null) return null;
-      const draft = this.about(run);
+      const draft = this.about(run).guard(nothingUnsent(runId));
       const state = runState(run);
       if (isEnded(state.status)) return null;
+      // What is proposed meanwhile fails the guard, and is given up like the rest.
+      for (const row of await this.desk.read.openCalls(key.tenant, runId, CALLS_MAX)) {
+        if (UNSENT.includes(row.status)) await this.giveUp(row);
+      }
       const marking = { markerSeenAt: this.desk.now() };
       new RunInUnit(draft, { state, facts: runFacts(run) }).do({ kind: 'mark_not_resumable', marking }, 'recovery');
       archiveCheckpoints(draft, await openCheckpointsOf(this.desk.read, run));
@@ -128,11 +134,11 @@ export class StoreSessionRecord extends SessionRecord {
   private giveUp(row: TableRow<'tool_calls'>): Promise<void> {
     return this.untilSettled(async () => {
       const now = await this.desk.read.toolCall(row.tenant, row.tool_call_id);
-      if (now === null || (now.status !== 'proposed' && now.status !== 'authorized')) return null;
+      if (now === null || !UNSENT.includes(now.status)) return null;
       const approval =
         now.approval_id === null ? null : await loadApproval(this.desk.read, now.tenant, now.approval_id);
       const draft = this.about(now);
-      closeUnsent(draft, await callFromRow(this.desk.read, now), approval, 'run_ended', 'recovery');
+      closeUnsent(draft, await callFromRow(this.desk.read, now), approval, 'run_not_resumable', 'recovery');
       return draft;
     });
   }
@@ -176,8 +182,16 @@ export class StoreSessionRecord extends SessionRecord {
         await this.desk.commit(draft);
         return;
       } catch (error) {
-        if (!(error instanceof GuardFailed) || tries === TRIES_MAX) throw error;
+        if (!(error instanceof GuardFailed)) throw error;
+        if (tries === TRIES_MAX) throw new CountersignError('contended', 'others change the same records all the time');
       }
     }
   }
 }
+
+const nothingUnsent = (runId: string): Guard => ({
+  name: 'no_open_call',
+  table: 'tool_calls',
+  where: { run_id: runId, status: { oneOf: UNSENT } },
+  expect: 'absent',
+});

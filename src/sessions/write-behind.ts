@@ -135,6 +135,10 @@ export class WriteBehind {
     this.pendingBytes = 0;
   }
 
+  get isAdmitting(): boolean {
+    return this.admission === 'open';
+  }
+
   /** The last `seq` that is durable; -1: none. */
   get durable(): number {
     return this.durableSeq;

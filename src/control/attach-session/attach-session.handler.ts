@@ -16,6 +16,7 @@ import { recoveryOf, type KnownCall } from './resume-packet.js';
 
 const TRIES_MAX = 3;
 const CALLS_MAX = 200;
+const OPEN_MAX = 1000;
 const QUESTIONS_MAX = 200;
 
 /** Loads first: a session that cannot be trusted is refused before anybody loses it to a new owner. */
@@ -53,7 +54,7 @@ export class AttachSessionHandler implements ICommandHandler<AttachSession> {
         causationId: null,
         causeKind: 'external',
       });
-      new SessionInUnit(draft, loadedSession(row)).do({
+      const session = new SessionInUnit(draft, loadedSession(row)).do({
         kind: 'attach',
         harnessInstanceId: harness.instanceId,
         harnessVersion: harness.version,
@@ -61,7 +62,8 @@ export class AttachSessionHandler implements ICommandHandler<AttachSession> {
       });
       try {
         await this.desk.commit(draft);
-        return await loadOwnSession(this.desk.read, caller, sessionId);
+        // The epoch of this attachment: another one may have taken over again before the row could be read.
+        return { ...row, owner_epoch: session.state?.ownerEpoch ?? row.owner_epoch };
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
         if (tries === TRIES_MAX) throw new CountersignError('contended', 'others attach at the same time');
@@ -80,7 +82,8 @@ export class AttachSessionHandler implements ICommandHandler<AttachSession> {
     const run = await this.desk.read.openRunOfSession(tenant, row.session_id);
     const runId = run?.run_id ?? runState?.run.runId ?? null;
     const calls = runId === null ? [] : await this.callsOf(tenant, runId);
-    const canResume = !live.notResumable;
+    const canResume = live.canGoOn;
+    const waitingCalls = live.facts.turn?.unanswered ?? [];
     const checkpoint =
       run === null ? null : ((await this.desk.read.openCheckpoints(tenant, run.run_id)).at(-1) ?? null);
     const { headSeq, durableSeq } = live.status();
@@ -93,25 +96,30 @@ export class AttachSessionHandler implements ICommandHandler<AttachSession> {
       notResumableReason: canResume ? null : 'the end of its last run could not be saved',
       loadedFrom,
       history: this.sessions.history(live),
-      waitingCalls: live.facts.turn?.unanswered ?? [],
+      waitingCalls,
       state: agentState,
       runState,
       pendingApprovals: run === null ? [] : await this.desk.read.questionsOfRun(tenant, run.run_id, QUESTIONS_MAX),
       versions: checkpoint === null ? null : await this.versionsOf(tenant, checkpoint),
       checkpoint,
-      ...recoveryOf(run?.status ?? null, calls, canResume),
+      ...recoveryOf({ run: run?.status ?? null, canResume, waitingCalls }, calls),
     };
   }
 
+  /** The last calls of the run, and every one that is open however long ago it was proposed; the oldest first. */
   private async callsOf(tenant: string, runId: string): Promise<readonly KnownCall[]> {
-    const { rows } = await this.desk.read.toolCalls({ tenant, runId, limit: CALLS_MAX });
-    const calls = rows.map(async (row) => ({
+    const [{ rows: last }, open] = await Promise.all([
+      this.desk.read.toolCalls({ tenant, runId, limit: CALLS_MAX }),
+      this.desk.read.openCalls(tenant, runId, OPEN_MAX),
+    ]);
+    const rows = new Map([...open, ...last].map((row) => [row.tool_call_id, row]));
+    const calls = [...rows.values()].toSorted(byTime).map(async (row) => ({
       toolCallId: row.tool_call_id,
       callId: row.call_id,
       turnId: row.turn_id,
       state: (await callFromRow(this.desk.read, row)).state,
     }));
-    return (await Promise.all(calls)).toReversed();
+    return Promise.all(calls);
   }
 
   private async versionsOf(tenant: string, checkpoint: TableRow<'checkpoints'>): Promise<AttachedSession['versions']> {
@@ -120,3 +128,6 @@ export class AttachSessionHandler implements ICommandHandler<AttachSession> {
     return created === undefined ? null : this.contract.run(created.envelope.versionSetId);
   }
 }
+
+const byTime = (a: TableRow<'tool_calls'>, b: TableRow<'tool_calls'>): number =>
+  a.created_at === b.created_at ? (a.tool_call_id < b.tool_call_id ? -1 : 1) : a.created_at < b.created_at ? -1 : 1;

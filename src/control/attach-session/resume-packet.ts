@@ -1,5 +1,5 @@
 import { recoveryClassOf, type RecoveryClass } from '../../contracts/core/resume-contract.js';
-import { dispositionOf, type WaitingFor } from '../../domain/disposition/disposition.js';
+import { dispositionOf, type Happened, type WaitingFor } from '../../domain/disposition/disposition.js';
 import { isTerminal, type ToolCallState } from '../../domain/tool-call/tool-call.state.js';
 import type { RunStatus } from '../../domain/run/run.state.js';
 import { isEnded } from '../../domain/run/run.state.js';
@@ -37,6 +37,7 @@ export interface Recovery {
 /** What a harness may do next. In the order in which it should. */
 type Step =
   | 'resume_run'
+  | 'propose_waiting_calls'
   | 'wait_for_approval'
   | 'wait_for_execution'
   | 'wait_for_result'
@@ -45,17 +46,31 @@ type Step =
   | 'start_run'
   | 'read_only';
 
-export function recoveryOf(run: RunStatus | null, calls: readonly KnownCall[], canResume: boolean): Recovery {
-  const toolCalls = calls.map(callInPacket);
-  const ids = (matches: (call: CallInPacket) => boolean): string[] =>
-    toolCalls.filter(matches).map(({ toolCallId }) => toolCallId);
+/** Where the session stands that a harness takes over. */
+export interface Standing {
+  /** Null: no run is under way. */
+  readonly run: RunStatus | null;
+  readonly canResume: boolean;
+  /** The model's ids of the calls that its last message listed and nothing has answered. */
+  readonly waitingCalls: readonly string[];
+}
+
+export function recoveryOf(standing: Standing, calls: readonly KnownCall[]): Recovery {
+  const known = calls.map((call) => ({ call: callInPacket(call), happened: dispositionOf(call.state).happened }));
+  const ids = (matches: (known: Known) => boolean): string[] =>
+    known.filter(matches).map(({ call }) => call.toolCallId);
   return {
-    toolCalls,
-    happened: ids(({ status, mayHaveHappened }) => status === 'completed' || (status === 'failed' && mayHaveHappened)),
-    inProgress: ids(({ status, recovery }) => recovery === 'replay' || status === 'accepted'),
+    toolCalls: known.map(({ call }) => call),
+    happened: ids(({ happened }) => happened === 'yes' || happened === 'partly'),
+    inProgress: ids(({ call }) => call.recovery === 'replay' || call.status === 'accepted'),
     uncertain: ids(isUncertain),
-    nextSafe: nextSafe(run, toolCalls, canResume),
+    nextSafe: nextSafe(standing, known),
   };
+}
+
+interface Known {
+  readonly call: CallInPacket;
+  readonly happened: Happened;
 }
 
 function callInPacket({ toolCallId, callId, turnId, state }: KnownCall): CallInPacket {
@@ -74,26 +89,27 @@ function callInPacket({ toolCallId, callId, turnId, state }: KnownCall): CallInP
   };
 }
 
-/** Something may have been sent and no answer is on record. */
-const isUncertain = ({ status, mayHaveHappened }: CallInPacket): boolean =>
-  status === 'dispatching' ||
-  status === 'dispatched' ||
-  status === 'result_unknown' ||
-  status === 'reconciling' ||
-  (status === 'manual_handoff' && mayHaveHappened);
+/** Something may have been sent and nobody knows what came of it; what the tool has taken on is still on its way. */
+const isUncertain = ({ call, happened }: Known): boolean => happened === 'unknown' && call.status !== 'accepted';
 
-function nextSafe(run: RunStatus | null, calls: readonly CallInPacket[], canResume: boolean): Step[] {
+function nextSafe({ run, canResume, waitingCalls }: Standing, known: readonly Known[]): Step[] {
   if (!canResume) return ['read_only'];
   if (run === null || isEnded(run)) return ['start_run'];
+  const calls = known.map(({ call }) => call);
   const steps: Step[] = [];
   if (run === 'interrupted' || run === 'suspended') steps.push('resume_run');
   const waits = (waitingFor: WaitingFor): boolean => calls.some((call) => call.waitingFor === waitingFor);
+  // Nobody has proposed these, so nothing of them was sent.
+  const proposed = new Set(calls.map(({ callId }) => callId));
+  if (waitingCalls.some((callId) => !proposed.has(callId)) && run !== 'stopping') steps.push('propose_waiting_calls');
   if (waits('approval')) steps.push('wait_for_approval');
   if (waits('execution')) steps.push('wait_for_execution');
   if (waits('upstream')) steps.push('wait_for_result');
-  if (calls.some(isUncertain)) steps.push('ask_about_unknown_results');
-  // A model is asked anew only when no call of its last answer is open.
-  if (!calls.some(({ status }) => isOpen(status))) steps.push('new_model_call');
+  if (known.some(isUncertain)) steps.push('ask_about_unknown_results');
+  // A model is asked anew only when no call of its last answer is open, and not for a run that is being ended or paused.
+  const isEnding = run === 'stopping' || run === 'suspending';
+  if (!isEnding && waitingCalls.length === 0 && !calls.some(({ status }) => isOpen(status)))
+    steps.push('new_model_call');
   return steps;
 }
 

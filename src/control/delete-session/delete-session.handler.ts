@@ -1,8 +1,8 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
-import { keyOf, SessionDesk } from '../../sessions/session-desk.js';
+import { SessionDesk } from '../../sessions/session-desk.js';
 import { GuardFailed } from '../../storage/unit.js';
-import { loadedSession, SessionInUnit } from '../../storage/units/session-in-unit.js';
+import { hasNoOpenRun, loadedSession, SessionInUnit } from '../../storage/units/session-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { loadSessionOrTombstone } from '../own-session.js';
 import { DeleteSession } from './delete-session.command.js';
@@ -19,7 +19,7 @@ export class DeleteSessionHandler implements ICommandHandler<DeleteSession> {
 
   async execute({ caller, sessionId }: DeleteSession): Promise<void> {
     for (let tries = 1; ; tries += 1) {
-      const row = await loadSessionOrTombstone(this.desk.read, caller, sessionId);
+      const row = await loadSessionOrTombstone(this.desk.read, caller, sessionId, 'operator');
       if ((await this.desk.read.openRunOfSession(caller.tenant, sessionId)) !== null) {
         throw new CountersignError('run_has_open_work', 'a run of the session has not ended');
       }
@@ -35,8 +35,8 @@ export class DeleteSessionHandler implements ICommandHandler<DeleteSession> {
       });
       new SessionInUnit(draft, loadedSession(row)).do({ kind: 'delete', deletion: {} });
       try {
-        if (!draft.isEmpty) await this.desk.commit(draft);
-        await this.sessions.coordinator.delete(keyOf(row));
+        if (!draft.isEmpty) await this.desk.commit(draft.guard(hasNoOpenRun(caller.tenant, sessionId)));
+        await this.sessions.delete(row);
         return;
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { AGENT, callerWith, Installation } from '../../../test/builders/installation.js';
+import { answerOf, SessionInstallation } from '../../../test/builders/session-installation.js';
 import { artifact, openRun, state, subagent } from '../../../test/builders/run-chain-examples.js';
+import { refusal } from '../../../test/builders/session-world.js';
 import { EndSubagent } from '../end-subagent/end-subagent.command.js';
 import { EndSubagentHandler } from '../end-subagent/end-subagent.handler.js';
 import type { Caller } from '../../identity/caller.js';
@@ -10,13 +12,14 @@ import { EndRunHandler } from './end-run.handler.js';
 const FAIL: RunEnding = { how: 'fail', code: 'model_failed', message: 'the model gave up' };
 
 async function end(
-  { desk }: Installation,
+  installation: Installation,
   runId: string,
   ending: RunEnding = { how: 'complete' },
   caller: Caller = AGENT,
 ): Promise<unknown> {
   try {
-    await new EndRunHandler(desk).execute(new EndRun(caller, runId, ending));
+    const { sessions } = new SessionInstallation(installation);
+    await new EndRunHandler(installation.desk, sessions).execute(new EndRun(caller, runId, ending));
     return 'ended';
   } catch (error) {
     return (error as { code?: unknown }).code;
@@ -143,5 +146,44 @@ describe('after the end of a run', () => {
     expect(await openRun(installation)).toBe(runId);
     await end(installation, runId);
     expect(await openRun(installation)).not.toBe(runId);
+  });
+});
+
+describe('a run of a session', () => {
+  it('is not complete while its turn is open, and is when that has ended [R15]', async () => {
+    const world = new SessionInstallation();
+    await world.open();
+    const runId = await world.startRun();
+    await world.turnWithCalls();
+    expect(await answerOf(world.endRun())).toBe('run_has_open_work');
+    expect(statusOf(world.installation, runId)).toBe('running');
+    const place = { runId, turnId: 'turn-1' };
+    await world.append([
+      { eventType: 'step.ended', ...place, stepId: 'step-1', payload: { outcome: 'completed' } },
+      { eventType: 'turn.ended', ...place, payload: { outcome: 'completed' } },
+    ]);
+    expect(await answerOf(world.endRun())).toBe('ok');
+  });
+
+  it('is not complete while its log cannot be read, and may still be given up', async () => {
+    const world = new SessionInstallation();
+    await world.open();
+    await world.startRun();
+    await world.flush();
+    const next = await world.restarted();
+    next.logs.loadFaults = [refusal('session_log_corrupt')];
+    expect(await answerOf(next.endRun())).toBe('session_log_corrupt');
+    expect(await answerOf(next.endRun(FAIL))).toBe('ok');
+  });
+
+  it('that failed has its turn closed for it [R16]', async () => {
+    const world = new SessionInstallation();
+    await world.open();
+    await world.startRun();
+    await world.turnWithCalls('c-1');
+    expect(await answerOf(world.endRun(FAIL))).toBe('ok');
+    await world.quiet();
+    expect(world.live.facts.turn).toMatchObject({ phase: 'ended', outcome: 'interrupted' });
+    expect(world.live.state().agentState).toMatchObject({ isRunning: false, lastError: { code: 'model_failed' } });
   });
 });

@@ -2,9 +2,11 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { decideRun } from '../../domain/run/run.decide.js';
 import type { RunCommand } from '../../domain/run/run.commands.js';
+import { isOpenTurn } from '../../domain/session/turn.state.js';
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { Caller } from '../../identity/caller.js';
 import type { TableRow } from '../../storage/rows/tables.js';
+import { SessionDesk } from '../../sessions/session-desk.js';
 import { GuardFailed, type Guard } from '../../storage/unit.js';
 import { openCheckpointsOf } from '../../storage/readers/session-records.js';
 import { archiveCheckpoints } from '../../storage/units/checkpoint-in-unit.js';
@@ -29,7 +31,10 @@ const CARRIED: readonly ToolCallStatus[] = ['dispatching', 'dispatched'];
  */
 @CommandHandler(EndRun)
 export class EndRunHandler implements ICommandHandler<EndRun> {
-  constructor(private readonly desk: UnitDesk) {}
+  constructor(
+    private readonly desk: UnitDesk,
+    private readonly sessions: SessionDesk,
+  ) {}
 
   async execute({ caller, runId, ending }: EndRun): Promise<{ readonly runId: string }> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -47,6 +52,7 @@ export class EndRunHandler implements ICommandHandler<EndRun> {
   }
 
   private async complete(caller: Caller, run: LoadedRun): Promise<void> {
+    await this.mustHaveEndedItsTurn(run);
     const open = await this.desk.read.openCalls(caller.tenant, run.row.run_id, CALLS_MAX);
     const unsettled = open.filter(({ status }) => WAITING.includes(status) || CARRIED.includes(status));
     const handedOver = open.filter((call) => !unsettled.includes(call)).map((call) => call.tool_call_id);
@@ -55,6 +61,18 @@ export class EndRunHandler implements ICommandHandler<EndRun> {
       completion: { handedOver },
       openCalls: unsettled.length,
     });
+  }
+
+  /** A turn is in the log of the session and not in the store; whoever ends it is who completes the run. */
+  private async mustHaveEndedItsTurn({ row }: LoadedRun): Promise<void> {
+    // One that is not running is refused for what it is.
+    if (row.implicit === 1 || row.status !== 'running') return;
+    const session = await this.desk.read.session(row.tenant, row.session_id);
+    if (session === null) return;
+    const { turn } = (await this.sessions.open(session)).facts;
+    if (isOpenTurn(turn) && turn.runId === row.run_id) {
+      throw new CountersignError('run_has_open_work', 'a turn of the run is open');
+    }
   }
 
   private async fail(caller: Caller, run: LoadedRun, ending: RunEnding & { how: 'fail' }): Promise<void> {

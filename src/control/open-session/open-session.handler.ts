@@ -4,6 +4,8 @@ import { ID_PREFIXES, isId } from '../../domain/ids/ids.js';
 import { principalOf } from '../../domain/principal.js';
 import { SESSION_FORMAT_VERSION } from '../../domain/session/session-catalogue.js';
 import { newSessionIdProblem } from '../../domain/session/session-id.js';
+import type { SessionParent } from '../../domain/session/session-row.js';
+import type { Caller } from '../../identity/caller.js';
 import { SessionDesk } from '../../sessions/session-desk.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { SessionInUnit } from '../../storage/units/session-in-unit.js';
@@ -31,12 +33,29 @@ export class OpenSessionHandler implements ICommandHandler<OpenSession> {
       // A run that calls opened is a session of its own, and has this name.
       throw new CountersignError('invalid_session_id', 'a session is not named like a run', { pointer: '/sessionId' });
     }
-    if (parent !== null) await loadOwnSession(this.desk.read, caller, parent.sessionId);
-    await this.sessions.mustBeFree({ tenant: caller.tenant, sessionId });
+    if (parent !== null) await this.mustBeThere(caller, parent);
+    await this.sessions.mustBeFree({ tenant: caller.tenant, sessionId }, metadata);
     await this.record(command, sessionId);
     const row = await loadOwnSession(this.desk.read, caller, sessionId);
     await this.sessions.begin(row, metadata);
     return { sessionId };
+  }
+
+  /** D-84, K-26: whose work it does is named by what exists in the session of that one. */
+  private async mustBeThere(
+    caller: Caller,
+    { sessionId, runId, toolCallId, subagentId }: SessionParent,
+  ): Promise<void> {
+    const { read } = this.desk;
+    const { tenant } = caller;
+    await loadOwnSession(read, caller, sessionId);
+    const sessionOf = async (id: string): Promise<string | null> => (await read.run(tenant, id))?.session_id ?? null;
+    if (runId !== undefined && (await sessionOf(runId)) !== sessionId) throw dangling('runId');
+    const call = toolCallId === undefined ? null : await read.toolCall(tenant, toolCallId);
+    if (toolCallId !== undefined && call?.session_id !== sessionId) throw dangling('toolCallId');
+    if (subagentId === undefined) return;
+    const spawned = await read.runObject(tenant, subagentId);
+    if (spawned?.kind !== 'subagent' || (await sessionOf(spawned.run_id)) !== sessionId) throw dangling('subagentId');
   }
 
   private async record({ caller, harness, parent }: OpenSession, sessionId: string): Promise<void> {
@@ -81,3 +100,8 @@ export class OpenSessionHandler implements ICommandHandler<OpenSession> {
     }
   }
 }
+
+const dangling = (field: string): CountersignError =>
+  new CountersignError('dangling_reference', `${field} names nothing in the parent session`, {
+    pointer: `/parent/${field}`,
+  });

@@ -1,8 +1,9 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { keyOf, SessionDesk } from '../../sessions/session-desk.js';
+import { CountersignError } from '../../domain/errors/countersign-error.js';
+import { SessionDesk } from '../../sessions/session-desk.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { loadOwnSession, mustOwn } from '../own-session.js';
-import { SaveState } from './save-state.command.js';
+import { SaveState, type SavedState } from './save-state.command.js';
 
 @CommandHandler(SaveState)
 export class SaveStateHandler implements ICommandHandler<SaveState> {
@@ -11,10 +12,12 @@ export class SaveStateHandler implements ICommandHandler<SaveState> {
     private readonly sessions: SessionDesk,
   ) {}
 
-  async execute({ caller, sessionId, ownerEpoch, savePoint }: SaveState): Promise<void> {
+  async execute({ caller, sessionId, ownerEpoch, savePoint }: SaveState): Promise<SavedState> {
     const row = await loadOwnSession(this.desk.read, caller, sessionId);
     mustOwn(row, ownerEpoch);
-    await this.sessions.open(row);
-    await this.sessions.coordinator.save(keyOf(row), savePoint);
+    const live = await this.sessions.open(row);
+    const result = await this.sessions.coordinator.saves.save(live, savePoint);
+    if (result.outcome !== 'saved') throw new CountersignError('state_save_failed', result.problem);
+    return { snapshot: result.snapshot, canResume: live.canGoOn };
   }
 }

@@ -33,7 +33,9 @@ export class StartRunHandler implements ICommandHandler<StartRun> {
       const open = await this.desk.read.openRunOfSession(caller.tenant, sessionId);
       if (open !== null) return this.same(open, label);
       // What led to the run is on disk before the run is: the checkpoint says up to where.
-      const durableSeq = await (await this.sessions.open(session)).flush();
+      const live = await this.sessions.open(session);
+      await this.sessions.mustTakeRuns(live);
+      const durableSeq = await live.flush();
       try {
         return { runId: await this.start(command, session, { label, durableSeq }), started: true };
       } catch (error) {

@@ -9,7 +9,7 @@ export function evolveGoverned(core: SessionCore, fact: MirroredEvent): void {
   const type: string = envelope.eventType;
   core.events.add(fact.eventId);
   core.mirroredPosition = Math.max(core.mirroredPosition, fact.position);
-  if (type === 'session.imported') core.isCreated = true;
+  if (type.startsWith('session.')) moveSession(core, fact);
   if (envelope.reasoningObjectId !== undefined) core.reasoning.add(envelope.reasoningObjectId);
   if (envelope.runId !== undefined && Object.hasOwn(RUN_EDGES, type))
     moveRun(core, envelope.runId, type, envelope.producer === 'recovery');
@@ -17,6 +17,14 @@ export function evolveGoverned(core: SessionCore, fact: MirroredEvent): void {
   const turnId = envelope.turnId ?? turnOfCall(core, envelope.toolCallId);
   if (envelope.approvalId !== undefined) moveApproval(core, turnId, type, envelope.approvalId);
   if (type.startsWith('plan_review.')) moveReview(core, turnId, fact);
+}
+
+function moveSession(core: SessionCore, { envelope, payload }: MirroredEvent): void {
+  const type: string = envelope.eventType;
+  const epoch = payload?.['ownerEpoch'];
+  if (type === 'session.imported') core.isCreated = true;
+  else if (type === 'session.deleted') core.isDeleted = true;
+  else if (type === 'session.harness_attached' && typeof epoch === 'number') core.ownerEpoch = epoch;
 }
 
 function moveRun(core: SessionCore, runId: string, type: string, isRecovery: boolean): void {
@@ -28,6 +36,13 @@ function moveRun(core: SessionCore, runId: string, type: string, isRecovery: boo
   if (type === 'run.suspended' && isRecovery) core.cutRuns.add(runId);
   else if (type === 'run.resumed') core.cutRuns.delete(runId);
 }
+
+/** From when on, and until when, a call keeps its batch of tools running. */
+const CARRYING: Readonly<Record<string, 'call_sent' | 'call_left'>> = {
+  'tool.call.dispatching': 'call_sent',
+  'tool.call.accepted': 'call_left',
+  'tool.call.result_unknown': 'call_left',
+};
 
 function moveCall(core: SessionCore, fact: MirroredEvent, toolCallId: string): void {
   const type: string = fact.envelope.eventType;
@@ -42,6 +57,8 @@ function moveCall(core: SessionCore, fact: MirroredEvent, toolCallId: string): v
     tellTurn(core, call.turnId, { kind: 'call_opened', id: toolCallId });
     return;
   }
+  const moved = CARRYING[type];
+  if (moved !== undefined) tellTurn(core, call.turnId, { kind: moved, id: toolCallId });
   const end = callEndOf(fact);
   if (end === null) return;
   core.calls.set(toolCallId, { ...call, end });

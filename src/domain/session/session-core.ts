@@ -1,4 +1,4 @@
-import type { RunStatus } from '../run/run.state.js';
+import { isEnded, type RunStatus } from '../run/run.state.js';
 import type { MessageDisposition } from './session-catalogue.js';
 import type { SessionKey } from './session-key.js';
 import { evolveTurn, type TurnFact } from './turn.js';
@@ -40,6 +40,10 @@ export interface SessionCore {
   readonly key: SessionKey;
   /** The log says what it is about: `session.created`, or a state that was imported. */
   isCreated: boolean;
+  /** The store has the tombstone of the session: nothing is said in it any more. */
+  isDeleted: boolean;
+  /** Of the harness that attached last, as far as it is mirrored; 0: none. */
+  ownerEpoch: number;
   /** Of the last row; -1: there is none. */
   headSeq: number;
   lastEventId: string | null;
@@ -69,6 +73,8 @@ export function emptyCore(key: SessionKey): SessionCore {
   return {
     key,
     isCreated: false,
+    isDeleted: false,
+    ownerEpoch: 0,
     headSeq: -1,
     lastEventId: null,
     turn: null,
@@ -101,4 +107,10 @@ export function waitsDurably(core: SessionCore, turn: TurnState): boolean {
 /** The run status as far as it is mirrored; a run that is not known counts as none. */
 export function runStatusOf(core: SessionCore, runId: string | undefined): RunStatus | 'none' {
   return (runId === undefined ? undefined : core.runs.get(runId)) ?? 'none';
+}
+
+/** The last run of the session has ended, and the store knows how. */
+export function hasRecordedEnd(core: SessionCore): boolean {
+  const status = runStatusOf(core, core.lastRunId ?? undefined);
+  return status !== 'none' && status !== 'ended_unrecorded' && isEnded(status);
 }

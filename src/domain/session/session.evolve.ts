@@ -34,13 +34,14 @@ function opened(payload: EventPayload<'session.opened'>): SessionState {
     principal: readPrincipal(payload.principal),
     ownerEpoch: 0,
     harnessInstanceId: null,
-    parent: parentOf(payload),
+    parent: sessionParentOf(payload),
   };
 }
 
-function parentOf(payload: EventPayload<'session.opened'>): SessionParent | null {
+/** Whose work the session does, as `session.opened` says; null: nobody else's. */
+export function sessionParentOf(payload: Readonly<Record<string, unknown>>): SessionParent | null {
   const { parentSessionId, parentRunId, parentToolCallId, subagentId } = payload;
-  if (parentSessionId === undefined || parentSessionId === null) return null;
+  if (typeof parentSessionId !== 'string') return null;
   return {
     sessionId: parentSessionId,
     ...(typeof parentRunId === 'string' ? { runId: parentRunId } : {}),

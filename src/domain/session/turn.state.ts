@@ -24,6 +24,8 @@ export interface TurnState {
   readonly unanswered: readonly string[];
   /** Governed calls of the turn that are not terminal, by their tool call id. */
   readonly openCalls: readonly string[];
+  /** Those of them that are being carried out right now: sent, and neither answered, taken on for later nor given up as unknown. */
+  readonly carried: readonly string[];
   /** Approvals and plan reviews of the turn that nobody has decided yet. */
   readonly approvals: readonly string[];
   readonly reviews: readonly string[];
@@ -61,8 +63,8 @@ export function isDurableWait(turn: TurnState, runStatus: string): boolean {
   return turn.openCalls.length > 0 || turn.approvals.length > 0 || turn.reviews.length > 0;
 }
 
-/** A run may be suspended here: nothing is streaming, and no batch of tools is half done. */
+/** A run may be suspended here: nothing is streaming, no tool is running, and no batch of tools is half done. */
 export function isSafePoint(turn: TurnState | null, runStatus: string): boolean {
   if (turn === null || turn.phase === 'ended' || turn.phase === 'open' || turn.phase === 'settled') return true;
-  return turn.phase === 'tools' && isDurableWait(turn, runStatus);
+  return turn.phase === 'tools' && turn.carried.length === 0 && isDurableWait(turn, runStatus);
 }

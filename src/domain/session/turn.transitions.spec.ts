@@ -14,6 +14,7 @@ const BLANK: TurnState = {
   outcome: null,
   unanswered: none,
   openCalls: none,
+  carried: none,
   approvals: none,
   reviews: none,
   contexts: ['known'],
@@ -101,6 +102,8 @@ const statusOf = (turn: TurnState | null): string => (turn === null ? 'none' : t
 
 const FACTS: readonly TurnFact[] = [
   { kind: 'call_opened', id: 'x' },
+  { kind: 'call_sent', id: 'x' },
+  { kind: 'call_left', id: 'x' },
   { kind: 'call_closed', id: 'x' },
   { kind: 'approval_opened', id: 'a' },
   { kind: 'approval_closed', id: 'a' },
@@ -176,10 +179,12 @@ describe('waits and safe points of a turn', () => {
     ['open', BLANK, true],
     ['streaming', MODEL, false],
     ['tools running', TOOLS, false],
+    ['a tool that was sent', { ...TOOLS, openCalls: ['g'], carried: ['g'] }, false],
+    ['a call that is being found out', { ...TOOLS, openCalls: ['g'] }, true],
     ['waiting for people', { ...TOOLS, approvals: ['a'] }, true],
     ['settled', SETTLED, true],
     ['ended', { ...BLANK, phase: 'ended' as const }, true],
-  ])('%s is a safe point or is not [A-101]', (_, turn, isSafe) => {
+  ])('%s is a safe point or is not [A-101, A-102]', (_, turn, isSafe) => {
     expect(isSafePoint(turn, 'suspending')).toBe(isSafe);
   });
 });

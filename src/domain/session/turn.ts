@@ -16,7 +16,7 @@ export type TurnCommand =
 
 /** What the store says happened in the turn. Never refused. */
 export type TurnFact =
-  | { readonly kind: 'call_opened' | 'call_closed'; readonly id: string }
+  | { readonly kind: 'call_opened' | 'call_sent' | 'call_left' | 'call_closed'; readonly id: string }
   | { readonly kind: 'approval_opened' | 'approval_closed'; readonly id: string }
   | { readonly kind: 'review_opened' | 'review_closed'; readonly id: string };
 
@@ -81,8 +81,16 @@ export function evolveTurn(turn: TurnState | null, event: TurnCommand | TurnFact
       return { ...turn, phase: 'ended', outcome: event.outcome };
     case 'call_opened':
       return { ...turn, openCalls: withOne(turn.openCalls, event.id) };
+    case 'call_sent':
+      return { ...turn, carried: withOne(turn.carried, event.id) };
+    case 'call_left':
+      return { ...turn, carried: without(turn.carried, event.id) };
     case 'call_closed':
-      return { ...turn, openCalls: without(turn.openCalls, event.id) };
+      return {
+        ...turn,
+        openCalls: without(turn.openCalls, event.id),
+        carried: without(turn.carried, event.id),
+      };
     case 'approval_opened':
       return { ...turn, approvals: withOne(turn.approvals, event.id) };
     case 'approval_closed':
@@ -96,7 +104,7 @@ export function evolveTurn(turn: TurnState | null, event: TurnCommand | TurnFact
 
 function begun(runId: string, turnId: string): TurnState {
   const none: readonly string[] = [];
-  const waits = { unanswered: none, openCalls: none, approvals: none, reviews: none, contexts: none };
+  const waits = { unanswered: none, openCalls: none, carried: none, approvals: none, reviews: none, contexts: none };
   return { runId, turnId, phase: 'open', stepId: null, outcome: null, ...waits };
 }
 

@@ -9,12 +9,14 @@ export function closeUnsent(
   draft: UnitDraft,
   loaded: LoadedCall,
   approval: LoadedApproval | null,
-  reason: 'cancelled' | 'stopped' | 'superseded' | 'run_ended',
+  reason: 'cancelled' | 'stopped' | 'superseded' | 'run_ended' | 'run_not_resumable',
   producer: Producer & ('control-plane' | 'recovery'),
 ): void {
   const call = new CallInUnit(draft, loaded);
   if (approval !== null && (approval.state.status === 'pending' || approval.state.status === 'granted')) {
     new ApprovalInUnit(draft, approval, call.refs).do({ kind: 'close', closing: { reason } }, producer);
   }
-  call.do({ kind: 'close', closing: { reason } }, {}, producer);
+  // Why the run ended is the run's own word, and the question's.
+  const closing = { reason: reason === 'run_not_resumable' ? 'run_ended' : reason } as const;
+  call.do({ kind: 'close', closing }, {}, producer);
 }

@@ -7,6 +7,7 @@ import type { SessionKey } from '../../domain/session/session-key.js';
 import type { SessionState } from '../../domain/session/session.state.js';
 import { sessionFacts, sessionRow, sessionState, type SessionFacts } from '../rows/session.row.js';
 import type { TableRow } from '../rows/tables.js';
+import { RUN_STATUSES, isEnded } from '../../domain/run/run.state.js';
 import type { Guard, Write } from '../unit.js';
 import type { UnitDraft } from './unit-draft.js';
 
@@ -74,5 +75,17 @@ export function sessionIsOwned({ tenant, sessionId }: SessionKey, ownerEpoch: nu
     table: 'sessions',
     where: { tenant, session_id: sessionId, status: 'open', owner_epoch: ownerEpoch },
     expect: 'present',
+  };
+}
+
+const OPEN = RUN_STATUSES.filter((status) => !isEnded(status));
+
+/** No run of the session is under way, and none begins before this unit. */
+export function hasNoOpenRun(tenant: string, sessionId: string): Guard {
+  return {
+    name: 'session_run',
+    table: 'runs',
+    where: { tenant, session_id: sessionId, status: { oneOf: OPEN } },
+    expect: 'absent',
   };
 }
