@@ -46,7 +46,7 @@ export class SessionReading {
   /** The process is stopping: every stream ends, and none begins. */
   close(): void {
     this.isClosed = true;
-    for (const wake of [...this.asleep]) wake();
+    for (const wake of this.asleep) wake();
   }
 
   async show(caller: Caller, sessionId: string): Promise<SessionRepresentation> {

@@ -81,7 +81,8 @@ export class SessionSaves {
   /** Everything of the session is being removed: resolves when nothing of it is being written any more. */
   async forget(key: SessionKey): Promise<void> {
     this.unmarked.delete(textOf(key));
-    await Promise.allSettled(this.writing.get(textOf(key)) ?? []);
+    const writing = this.writing.get(textOf(key));
+    if (writing !== undefined) await Promise.allSettled(writing);
   }
 
   /** Some end of a run is on no medium: the process is not to be trusted with a restart. */
