@@ -75,7 +75,7 @@ describe('a session that is asked for', () => {
 
   it('knows the epoch of its harness from its own log, whatever an older reading of its record says [U-27]', async () => {
     const world = await opened();
-    const before = world.row;
+    const before = { ...world.row };
     await world.attach();
     await world.flush();
     const next = await world.restarted();
@@ -180,6 +180,41 @@ describe('deleting a session', () => {
     await deleting;
     await world.quiet();
     expect(await world.snapshots.exists()).toBe(false);
+  });
+
+  it('waits for a snapshot that is being written, and takes it away with the rest', async () => {
+    const world = await opened();
+    const save = world.snapshots.save.bind(world.snapshots);
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    world.snapshots.save = async (snapshot) => {
+      await held;
+      await save(snapshot);
+    };
+    const saving = world.coordinator.saves.save(world.live, 'after_user_input');
+    await settled();
+    const deleting = world.coordinator.delete(KEY);
+    await settled();
+    release();
+    await Promise.all([saving, deleting]);
+    expect(await world.snapshots.exists()).toBe(false);
+  });
+
+  it('lets no snapshot be written that waited for the log, and none be marked afterwards', async () => {
+    const world = await opened();
+    await world.append([said.user('u-1')]);
+    let release = (): void => {};
+    world.logs.gate = new Promise((resolve) => (release = resolve));
+    const saving = answerOf(world.coordinator.saves.save(world.live, 'complete'));
+    const marking = world.live;
+    const deleting = world.coordinator.delete(KEY);
+    release();
+    await deleting;
+    expect([await saving, await answerOf(world.coordinator.saves.markNotResumable(marking))]).toEqual([
+      'persistence_closed',
+      'persistence_closed',
+    ]);
+    expect([await world.snapshots.exists(), world.snapshots.marks]).toEqual([false, 0]);
   });
 
   it('does not let what was loaded for somebody at the same time be written again', async () => {
