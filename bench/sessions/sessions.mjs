@@ -116,7 +116,11 @@ async function measure(backend, tool) {
     };
     const [one, many] = [await loaded(1), await loaded(MANY_SESSIONS)];
     const append = await drive({ what: 'append', appends: 50_000 });
-    const load = await drive({ what: 'load', events: LOADED_EVENTS });
+    const load = await drive({
+      what: 'load',
+      place: await begin(proxy.url, place.token),
+      events: LOADED_EVENTS,
+    });
     const { mib } = await drive({ what: 'memory', rounds: values.quick ? 2 : 6 });
     return {
       durablePerSecond: Math.round(Math.min(one.perSecond, many.perSecond)),

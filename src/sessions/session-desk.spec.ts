@@ -16,7 +16,7 @@ describe('opening a session', () => {
   it('begins its log with what it is about, and has that on disk when it answers', async () => {
     const world = new SessionInstallation();
     await world.open({ topic: 'refunds' });
-    expect(world.types).toEqual(['session.opened', 'session.harness_attached', 'session.created']);
+    expect(world.types).toEqual(['session.opened', 'session.created', 'session.harness_attached']);
     expect(world.live.status()).toMatchObject({ headSeq: 2, durableSeq: 2, ownerEpoch: 1 });
     expect(await answerOf(world.open())).toBe('session_exists');
   });

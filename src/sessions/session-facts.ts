@@ -40,10 +40,12 @@ export async function joinedFacts(
   return { ok: true, facts, missing: [...governed.values()].map((entry, at) => mirroredAt(rows.length + at, entry)) };
 }
 
-/** The furthest row that a governed event calls durable; -1: none does. */
+/** The furthest row that a governed event calls durable; -1: none does, or the session was deleted with its log. */
 function promisedSeq(missing: Iterable<GovernedEvent>, facts: readonly SessionFact[]): number {
   let promised = -1;
+  let isDeleted = false;
   const note = (type: string, payload: JsonObject | null): void => {
+    isDeleted ||= type === 'session.deleted';
     const seq =
       type === 'checkpoint.created'
         ? payload?.['seq']
@@ -54,7 +56,7 @@ function promisedSeq(missing: Iterable<GovernedEvent>, facts: readonly SessionFa
   };
   for (const { event } of missing) note(event.envelope.eventType, event.payload);
   for (const fact of facts) if (fact.kind === 'mirror') note(fact.envelope.eventType, fact.payload);
-  return promised;
+  return isDeleted ? -1 : promised;
 }
 
 /** The row that repeats a governed event. */

@@ -127,7 +127,9 @@ export class SessionLoader {
     if (snapshot.ok) await this.importState(key, snapshot.value.snapshot);
     else if (!failedWith(snapshot, 'session_not_found')) throw snapshot.error;
     const joined = await joinedFacts(this.media.record, key, []);
-    const missing = joined.ok ? joined.missing : [];
+    // The store knows that there was a log.
+    if (!joined.ok) throw refusalOf({ ...joined, code: 'session_log_corrupt' });
+    const { missing } = joined;
     const isUntouched = missing.length > 0 && missing.every(({ envelope }) => envelope.streamKind === 'session');
     if (!snapshot.ok && !isUntouched) throw snapshot.error;
     const core = emptyCore(key);

@@ -40,7 +40,7 @@ describe('a durable session', () => {
       parent: null,
     });
     expect(answer.body.log?.durableSeq).toBe(answer.body.log?.headSeq);
-    expect(await session.types()).toEqual(['session.opened', 'session.harness_attached', 'session.created']);
+    expect(await session.types()).toEqual(['session.opened', 'session.created', 'session.harness_attached']);
     expectProblem(await session.open(), 'session_exists');
     const given = await harness.post<{ sessionId: string }>('/v1/sessions', { harness: { instanceId: 'x' } });
     expect(given.body.sessionId).toMatch(/^ses_/);

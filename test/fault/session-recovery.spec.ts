@@ -149,6 +149,7 @@ beforeAll(async () => {
     expect((await one.startRun()).status).toBe(201);
     await one.say(userMessage('m3'));
   }
+  await begin('vanished');
   for (const name of ['torn', 'gone', 'newer-state', 'broken-state']) {
     expect((await save(await begin(name))).status).toBe(200);
   }
@@ -159,6 +160,7 @@ beforeAll(async () => {
   }
   appendFileSync(fileOf('torn'), '{"k":"e","seq":5,"eventId":"evt_');
   rmSync(fileOf('gone'));
+  rmSync(fileOf('vanished'));
   const state = readFileSync(fileOf('newer-state', 'json'), 'utf8');
   writeFileSync(fileOf('newer-state', 'json'), state.replace('"schemaVersion":3', '"schemaVersion":4'));
   truncateSync(fileOf('broken-state', 'json'), 40);
@@ -240,6 +242,11 @@ describe('after a kill, a session', () => {
 
   it('whose log is gone while its snapshot is not is refused [U-13]', async () => {
     expectProblem(await session('gone').attach(), 'log_missing_for_snapshot');
+  });
+
+  it('whose log is gone with nothing left beside it is refused too: the store knows that there was one', async () => {
+    expectProblem(await session('vanished').attach(), 'session_log_corrupt');
+    expectProblem(await session('vanished').append([userMessage('m4')]), 'session_log_corrupt');
   });
 
   it('with a snapshot of a newer program is refused, and one with a broken snapshot goes by its log [U-09, U-12]', async () => {

@@ -1,20 +1,17 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { ResumeContract } from '../../contracts/resume-contract.js';
-import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Caller } from '../../identity/caller.js';
 import type { LiveSession } from '../../sessions/live-session.js';
 import { SessionDesk } from '../../sessions/session-desk.js';
 import type { TableRow } from '../../storage/rows/tables.js';
-import { GuardFailed } from '../../storage/unit.js';
 import { callFromRow } from '../../storage/units/load.js';
-import { loadedSession, SessionInUnit } from '../../storage/units/session-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { loadOwnSession } from '../own-session.js';
+import { attachHarness } from './attach-harness.js';
 import type { AttachedSession } from './attached-session.js';
 import { AttachSession } from './attach-session.command.js';
 import { recoveryOf, type KnownCall } from './resume-packet.js';
 
-const TRIES_MAX = 3;
 const CALLS_MAX = 200;
 const OPEN_MAX = 1000;
 const QUESTIONS_MAX = 200;
@@ -33,42 +30,9 @@ export class AttachSessionHandler implements ICommandHandler<AttachSession> {
     const before = await loadOwnSession(this.desk.read, caller, sessionId);
     const wasLive = this.sessions.isLive(before);
     const durableSeq = await (await this.sessions.open(before)).flush();
-    const row = await this.attach(command, durableSeq);
+    const row = await attachHarness(this.desk, caller, sessionId, { harness: command.harness, durableSeq });
     const live = await this.sessions.open(row);
     return this.packetOf(caller, row, live, wasLive ? 'live' : live.loadSource);
-  }
-
-  private async attach(
-    { caller, sessionId, harness }: AttachSession,
-    durableSeq: number,
-  ): Promise<TableRow<'sessions'>> {
-    for (let tries = 1; ; tries += 1) {
-      const row = await loadOwnSession(this.desk.read, caller, sessionId);
-      const draft = this.desk.begin({
-        tenant: caller.tenant,
-        lane: 'admit',
-        actor: caller.actor,
-        correlationId: sessionId,
-        sessionId,
-        occurredAt: this.desk.now(),
-        causationId: null,
-        causeKind: 'external',
-      });
-      const session = new SessionInUnit(draft, loadedSession(row)).do({
-        kind: 'attach',
-        harnessInstanceId: harness.instanceId,
-        harnessVersion: harness.version,
-        durableSeq,
-      });
-      try {
-        await this.desk.commit(draft);
-        // The epoch of this attachment: another one may have taken over again before the row could be read.
-        return { ...row, owner_epoch: session.state?.ownerEpoch ?? row.owner_epoch };
-      } catch (error) {
-        if (!(error instanceof GuardFailed)) throw error;
-        if (tries === TRIES_MAX) throw new CountersignError('contended', 'others attach at the same time');
-      }
-    }
   }
 
   private async packetOf(

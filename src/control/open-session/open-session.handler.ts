@@ -10,12 +10,13 @@ import { SessionDesk } from '../../sessions/session-desk.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { SessionInUnit } from '../../storage/units/session-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { attachHarness } from '../attach-session/attach-harness.js';
 import { loadOwnSession } from '../own-session.js';
 import { OpenSession } from './open-session.command.js';
 
 /**
- * The record first, then the log: whose the session is must be known before anything is said in it. A crash between the two
- * leaves a session without a log, which is what a new one is.
+ * The record first, then the log, then the owner: whose the session is must be known before anything is said in it, and who
+ * attaches says up to where the log is on disk. A crash before that leaves a session that nobody has attached to yet.
  */
 @CommandHandler(OpenSession)
 export class OpenSessionHandler implements ICommandHandler<OpenSession> {
@@ -37,7 +38,11 @@ export class OpenSessionHandler implements ICommandHandler<OpenSession> {
     await this.sessions.mustBeFree({ tenant: caller.tenant, sessionId }, metadata);
     await this.record(command, sessionId);
     const row = await loadOwnSession(this.desk.read, caller, sessionId);
-    await this.sessions.begin(row, metadata);
+    const live = await this.sessions.begin(row, metadata);
+    const { durableSeq } = live.status();
+    // Only now: from here on the store knows that there is a log, and up to where.
+    const owned = await attachHarness(this.desk, caller, sessionId, { harness: command.harness, durableSeq });
+    await (await this.sessions.open(owned)).flush();
     return { sessionId };
   }
 
@@ -58,7 +63,7 @@ export class OpenSessionHandler implements ICommandHandler<OpenSession> {
     if (spawned?.kind !== 'subagent' || (await sessionOf(spawned.run_id)) !== sessionId) throw dangling('subagentId');
   }
 
-  private async record({ caller, harness, parent }: OpenSession, sessionId: string): Promise<void> {
+  private async record({ caller, parent }: OpenSession, sessionId: string): Promise<void> {
     const { tenant } = caller;
     const existing = await this.desk.read.session(tenant, sessionId);
     if (existing !== null) {
@@ -89,9 +94,7 @@ export class OpenSessionHandler implements ICommandHandler<OpenSession> {
             subagentId: parent.subagentId ?? null,
           }),
     };
-    new SessionInUnit(draft, { state: null, facts })
-      .do({ kind: 'open', opening })
-      .do({ kind: 'attach', harnessInstanceId: harness.instanceId, harnessVersion: harness.version });
+    new SessionInUnit(draft, { state: null, facts }).do({ kind: 'open', opening });
     try {
       await this.desk.commit(draft);
     } catch (error) {

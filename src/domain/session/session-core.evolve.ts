@@ -14,6 +14,7 @@ export function evolveCore(core: SessionCore, fact: SessionFact): void {
 
 function evolveBuffered(core: SessionCore, event: SessionEvent): void {
   const type = event.eventType;
+  core.streamCause = type === 'assistant.delta' ? event.causationId : null;
   if (type === 'assistant.delta' || event.ignorable === true) return;
   remember(core, core.events, event.eventId);
   if (event.causationId !== null) remember(core, core.events, event.causationId);

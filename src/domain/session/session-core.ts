@@ -48,6 +48,8 @@ export interface SessionCore {
   headSeq: number;
   lastEventId: string | null;
   turn: TurnState | null;
+  /** What the pieces of the message that is being streamed are caused by; null: none is. */
+  streamCause: string | null;
   /** Ledger index of the last mirrored event; -1: none. */
   mirroredPosition: number;
   lastRunId: string | null;
@@ -78,6 +80,7 @@ export function emptyCore(key: SessionKey): SessionCore {
     headSeq: -1,
     lastEventId: null,
     turn: null,
+    streamCause: null,
     mirroredPosition: -1,
     lastRunId: null,
     runs: new Map(),

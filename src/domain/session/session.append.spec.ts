@@ -16,6 +16,7 @@ const traceOf = ({ core, facts }: CoreWorld): string =>
     core.headSeq,
     core.lastEventId,
     core.turn,
+    core.streamCause,
     facts.length,
     core.messages.size,
     core.events.size,
@@ -41,6 +42,16 @@ describe('one append', () => {
     const world = worldWith(said.turn());
     world.append(said.step());
     expect(world.facts[2]).toMatchObject({ causationId: 'evt-1', causeKind: 'event', correlationId: 'run-1' });
+  });
+
+  it('gives the pieces of one stream the cause of the first, so that they can stand in one row [D-36]', () => {
+    const world = worldWith(said.turn(), said.step());
+    world.append(said.delta());
+    world.append([said.delta(), said.delta()]);
+    const streamed = world.facts.slice(3).map((fact) => (fact.kind === 'event' ? fact.causationId : null));
+    expect(streamed).toEqual(['evt-2', 'evt-2', 'evt-2']);
+    world.append(said.message('m-9'));
+    expect(world.facts.at(-1)).toMatchObject({ causationId: 'evt-5' });
   });
 
   it.each([

@@ -68,7 +68,7 @@ export function appendToCore(
 ): Appended {
   const [only] = inputs;
   if (inputs.length === 1 && only !== undefined) return appendOne(core, only, context, groupOf(groupId, 0, 1));
-  const { headSeq, lastEventId, turn } = core;
+  const { headSeq, lastEventId, turn, streamCause } = core;
   const undo: (() => void)[] = [];
   core.undo = undo;
   const events: SessionEvent[] = [];
@@ -78,7 +78,7 @@ export function appendToCore(
       const appended = appendOne(core, input, context, groupOf(groupId, index, inputs.length));
       if (!appended.ok) {
         for (const takeBack of undo.toReversed()) takeBack();
-        Object.assign(core, { headSeq, lastEventId, turn });
+        Object.assign(core, { headSeq, lastEventId, turn, streamCause });
         return { ...appended, index };
       }
       events.push(...appended.events);
@@ -169,9 +169,11 @@ function eventFrom(
   return Object.freeze(event);
 }
 
-/** What people and the clock begin has no cause in the session. */
-const causeOf = (core: SessionCore, type: SessionEventType): string | null =>
-  type === 'session.created' || type === 'user.message' ? null : core.lastEventId;
+/** What people and the clock begin has no cause in the session. The pieces of one stream have one cause, and not each other. */
+function causeOf(core: SessionCore, type: SessionEventType): string | null {
+  if (type === 'session.created' || type === 'user.message') return null;
+  return (type === 'assistant.delta' ? core.streamCause : null) ?? core.lastEventId;
+}
 
 const correlationOf = (core: SessionCore, { toolCallId, runId }: NewSessionEvent): string =>
   (toolCallId === undefined ? undefined : core.calls.get(toolCallId)?.correlationId) ?? runId ?? core.key.sessionId;

@@ -12,8 +12,6 @@ const TYPE_NAMES = ['mediaType', 'media_type', 'mimeType', 'mime_type'];
  * ("already a placeholder") counts for nothing; its content is looked at. Gives the same message when there is none.
  */
 export function stripMedia(message: HistoryMessage): HistoryMessage {
-  // Nearly all messages are words, and looking costs a tenth of walking.
-  if (!mayHoldMedia(message.contents) && !mayHoldMedia(message.toolCalls)) return message;
   const contents = message.contents.map(stripPart);
   const toolCalls = message.toolCalls?.map(stripCall);
   const isSame =
@@ -25,6 +23,8 @@ export function stripMedia(message: HistoryMessage): HistoryMessage {
 
 /** The same for one part. A part that is nothing but media becomes a text part; a composite one keeps its form. */
 export function stripPart(part: MessagePart): MessagePart {
+  // Nearly all parts are words, and looking costs a tenth of walking.
+  if (!mayHoldMedia(part)) return part;
   const found: string[] = [];
   const stripped = strip(part, part, { found, above: new Set() }) as MessagePart;
   if (found.length === 0) return part;
@@ -34,6 +34,7 @@ export function stripPart(part: MessagePart): MessagePart {
 
 /** The same for any value; its form is kept. */
 export function stripValue(value: JsonValue): JsonValue {
+  if (!mayHoldMedia(value)) return value;
   return strip(value, {}, { found: [], above: new Set() }) as JsonValue;
 }
 

@@ -12,7 +12,7 @@ import { headerOf } from './stored-header.js';
 import { readLog } from './table-scan.js';
 
 /** Rows encoded between two turns of the event loop: well under a millisecond. */
-const SLICE_ROWS = 128;
+const SLICE_ROWS = 96;
 /** Rows of one transaction, about. */
 const PART_ROWS = 2_048;
 /** Rows of all sessions that are text in memory at once: some megabytes. */

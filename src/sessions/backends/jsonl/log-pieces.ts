@@ -4,7 +4,7 @@ import { LineBuffer } from './line-buffer.js';
 import type { LogCodec, LogLine } from './row-lines.js';
 
 /** Bytes of one piece, about: what is encoded between two turns of the event loop, well under a millisecond. */
-const PIECE_BYTES = 98_304;
+const PIECE_BYTES = 65_536;
 
 /**
  * Lines as the bytes to append, piece by piece: each is written before the next is encoded, so a long batch never keeps the main thread.
