@@ -30,6 +30,7 @@ export type DecodedRow =
 
 const EVENT_TEXTS = ['eventId', 'eventType', 'producer', 'correlationId', 'causeKind', 'occurredAt', 'recordedAt'];
 const EVENT_REFS = ['runId', 'turnId', 'stepId', 'toolCallId', 'reasoningObjectId', 'skillId'] as const;
+const EVENT_EXTRAS = [...EVENT_REFS, 'synthetic', 'ignorable', 'groupId', 'groupIndex', 'groupSize'] as const;
 
 /** Reads what `encodeRow` wrote: the form only, not whether the type is known or its payload fits. Never throws. */
 export function decodeRow(text: string): DecodedRow {
@@ -96,7 +97,7 @@ const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function eventFrom(record: Record<string, unknown>): DecodedRow {
-  const { k: _, payloadDigest: digest, ...rest } = record;
+  const digest = record['payloadDigest'];
   const isWhole =
     isIndex(record['seq']) &&
     isIndex(record['schemaVersion']) &&
@@ -109,9 +110,27 @@ function eventFrom(record: Record<string, unknown>): DecodedRow {
     isFlag(record['ignorable']) &&
     isGroup(record);
   if (!isWhole) return MALFORMED;
-  // Added to the one copy there is: this is done for every row of a log that is read.
-  rest['kind'] = 'event';
-  return { ok: true, row: rest as unknown as SessionEvent, payloadDigest: digest };
+  return { ok: true, row: eventOf(record), payloadDigest: digest };
+}
+
+/** Field by field, so that all events that are read have one form: this is done for every row of a log. */
+function eventOf(record: Record<string, unknown>): SessionEvent {
+  const event: Record<string, unknown> = {
+    kind: 'event',
+    seq: record['seq'],
+    eventId: record['eventId'],
+    eventType: record['eventType'],
+    schemaVersion: record['schemaVersion'],
+    producer: record['producer'],
+    correlationId: record['correlationId'],
+    causationId: record['causationId'],
+    causeKind: record['causeKind'],
+    occurredAt: record['occurredAt'],
+    recordedAt: record['recordedAt'],
+    payload: record['payload'],
+  };
+  for (const name of EVENT_EXTRAS) if (record[name] !== undefined) event[name] = record[name];
+  return event as unknown as SessionEvent;
 }
 
 const isFlag = (value: unknown): boolean => value === undefined || value === true;

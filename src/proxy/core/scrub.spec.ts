@@ -99,6 +99,7 @@ describe('createScrubber', () => {
         const encoded = encoder(hidden);
         // A separator, because what touches an escape may become part of it.
         const scrubbed = scrubber(`${before} ~${encoded}~ ${after}`);
+        expect(scrubber.containsSecret(`${before} ~${encoded}~ ${after}`)).toBe(true);
         expect(scrubbed.includes(encoded)).toBe(false);
         expect(scrubbed).toContain(REDACTED);
       }),

@@ -47,7 +47,7 @@ export function createScrubber(secrets: readonly string[]): Scrubber {
     return spans.length === 0 ? text : replaceSpans(whole, spans);
   };
   const containsSecret = (text: string): boolean =>
-    text.length >= shortest && viewsOf(text).some((view) => spansIn(view, needles, false).length > 0);
+    text.length >= shortest && readingsOf(text).some((reading) => isAnyIn(reading, needles));
   const json = (value: JsonValue): JsonValue =>
     needles.length === 0 ? value : scrubJson(value, scrub, containsSecret);
   return Object.assign(scrub, { containsSecret, json });
@@ -70,12 +70,27 @@ function base64Core(bytes: Buffer, shift: number): string {
   return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.byteLength) * 8) / 6));
 }
 
-function spansIn(view: TextView, needles: readonly Needle[], isCut: boolean): readonly Span[] {
-  const haystacks: Record<Alphabet, string> = {
-    plain: view.text,
-    base64: view.text.replaceAll('-', '+').replaceAll('_', '/'),
-    hex: view.text.replace(/[A-F]+/g, (letters) => letters.toLowerCase()),
+/** Nearly all texts have no escapes, and then there is one reading of them. */
+function readingsOf(text: string): readonly string[] {
+  return text.includes('\\') || text.includes('%') ? viewsOf(text).map((view) => view.text) : [text];
+}
+
+function isAnyIn(text: string, needles: readonly Needle[]): boolean {
+  const haystacks = haystacksOf(text);
+  return needles.some((needle) => haystacks[needle.alphabet].includes(needle.text));
+}
+
+/** The text as it is held against needles of each alphabet. */
+function haystacksOf(text: string): Readonly<Record<Alphabet, string>> {
+  return {
+    plain: text,
+    base64: /[-_]/.test(text) ? text.replaceAll('-', '+').replaceAll('_', '/') : text,
+    hex: /[A-F]/.test(text) ? text.replace(/[A-F]+/g, (letters) => letters.toLowerCase()) : text,
   };
+}
+
+function spansIn(view: TextView, needles: readonly Needle[], isCut: boolean): readonly Span[] {
+  const haystacks = haystacksOf(view.text);
   const found = needles.flatMap((needle) => occurrences(haystacks[needle.alphabet], needle, isCut));
   return found.map(({ start, end }) => ({ start: originalOffset(view, start), end: originalOffset(view, end) }));
 }

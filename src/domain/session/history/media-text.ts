@@ -26,12 +26,20 @@ const DECLARED = /data:([\w.+-]{1,80}\/[\w.+-]{1,80})?(?:;[\w.+=-]{1,80}){0,4},$
 const DECLARED_UNITS_MAX = 600;
 const MEDIA_TYPE = /^[\w.+-]{1,80}\/[\w.+-]{1,80}$/u;
 
-/** As in `isBase64`; a run that goes on over line breaks has a first line of at least as many. */
-const LONG_RUN = new RegExp(`[\\w+/=-]{${KNOWN_MEDIA_UNITS_MIN}}`);
-
-/** Whether a text has a stretch that is long enough to be looked at. */
+/**
+ * Whether a text has a stretch of base64 that is long enough to be looked at; one that goes on over line breaks has a first line of
+ * at least as many. Such a stretch holds a place of every so many, so only those are looked at, and what is around them.
+ */
 export function hasLongRun(text: string): boolean {
-  return text.length >= KNOWN_MEDIA_UNITS_MIN && LONG_RUN.test(text);
+  for (let at = KNOWN_MEDIA_UNITS_MIN - 1; at < text.length; at += KNOWN_MEDIA_UNITS_MIN) {
+    if (!isBase64(text.charCodeAt(at))) continue;
+    let from = at;
+    while (from > 0 && isBase64(text.charCodeAt(from - 1))) from -= 1;
+    let end = at + 1;
+    while (end < text.length && end - from < KNOWN_MEDIA_UNITS_MIN && isBase64(text.charCodeAt(end))) end += 1;
+    if (end - from >= KNOWN_MEDIA_UNITS_MIN) return true;
+  }
+  return false;
 }
 
 /**

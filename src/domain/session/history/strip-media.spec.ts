@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import type { HistoryMessage, MessagePart } from '../session-state.js';
-import { stripMediaText } from './media-text.js';
+import { hasLongRun, stripMediaText } from './media-text.js';
 import { modelHistory } from './model-history.js';
 import { stripMedia, stripPart, stripValue } from './strip-media.js';
 
@@ -107,6 +108,21 @@ describe('media of a message', () => {
   it('is looked for in time that grows with the text', () => {
     const worst = `${'aB3'.repeat(170)} `.repeat(4_000);
     expect(stripMediaText(worst)).toBe(worst);
+  });
+});
+
+describe('a text that may hold media', () => {
+  it('is known by a stretch of 64 units of base64, wherever it lies', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(' ', '.', '\n', 'é'),
+      fc.integer({ min: 1, max: 130 }).map((units) => 'aZ0+/-_='.repeat(17).slice(0, units)),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const text = pieces.join('');
+        expect(hasLongRun(text)).toBe(/[\w+/=-]{64}/.test(text));
+      }),
+    );
   });
 });
 
