@@ -73,6 +73,8 @@ async function traffic(count: number, name: string): Promise<void> {
 const lines = (): readonly { id: string; sequence: string }[] =>
   existsSync(file)
     ? readFileSync(file, 'utf8')
+        // What has no end yet is being written.
+        .replace(/[^\n]*$/, '')
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as { id: string; sequence: string })
