@@ -113,7 +113,7 @@ export const ATTACH_SESSION = {
     'Begins a new owner epoch: whoever was attached can append no more. Loads the session if it is not in memory; nothing is sent, asked or decided by it.',
   body: attachSessionBody,
   answers: { 200: { means: 'The resume packet.', body: resumePacket } },
-  refusals: OWNED,
+  refusals: [...OWNED, 'history_unpaired'],
 } as const satisfies Operation;
 
 export const DETACH_SESSION = {

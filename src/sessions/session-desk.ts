@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { JsonObject } from '../domain/json/json-value.js';
 import type { NewSessionEvent } from '../domain/session/session.append.js';
+import { modelHistory } from '../domain/session/history/model-history.js';
 import { SESSION_FORMAT_VERSION } from '../domain/session/session-catalogue.js';
 import type { SessionKey } from '../domain/session/session-key.js';
 import type { SessionParent } from '../domain/session/session-row.js';
@@ -93,9 +94,15 @@ export class SessionDesk {
     if (outcome !== 'saved') throw new CountersignError('state_save_failed', 'the end of the last run is not saved');
   }
 
-  /** What may be shown to a model, as soon as the calls its last message waits for are answered. */
+  /**
+   * What may be shown to a model, as soon as the calls that its last message waits for are answered.
+   * @throws CountersignError `history_unpaired`: a call has no answer, and nobody is waited for.
+   */
   history(live: LiveSession): readonly HistoryMessage[] {
-    return live.state().agentState.history.messages.filter(({ incomplete }) => incomplete !== true);
+    const { messages } = live.state().agentState.history;
+    const built = modelHistory(messages, (live.facts.turn?.unanswered ?? []).length > 0);
+    if (!built.ok) throw new CountersignError(built.problem.code, built.problem.message);
+    return built.messages;
   }
 
   /** The run of the session ends unrecorded and the session can only be read from now on. */

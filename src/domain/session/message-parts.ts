@@ -30,17 +30,3 @@ export function assistantToolCalls(toolCalls: readonly JsonValue[]): readonly As
   }
   return [...calls.values()];
 }
-
-/**
- * Why a message may not be appended: it has neither contents nor calls, or a part is no object with a type. One rule for whoever
- * takes a message in, so that every state that can be reached can be saved.
- */
-export function messageProblem(
-  contents: readonly JsonValue[],
-  toolCalls: readonly JsonValue[] = [],
-): 'message_empty_contents' | 'event_schema_invalid' | null {
-  if (contents.length === 0 && assistantToolCalls(toolCalls).length === 0) return 'message_empty_contents';
-  const areParts = contents.every((part) => isJsonObject(part) && typeof part['type'] === 'string');
-  const areCalls = assistantToolCalls(toolCalls).length === toolCalls.length;
-  return areParts && areCalls ? null : 'event_schema_invalid';
-}

@@ -6,7 +6,7 @@ import { SessionError } from '../../domain/session/session-errors.js';
 import { safeSessionName, safeTenantName, sessionIdProblem, shownSessionId } from '../../domain/session/session-id.js';
 import type { SessionKey } from '../../domain/session/session-key.js';
 import type { SessionSnapshot } from '../../domain/session/session-state.js';
-import { KeyedQueue } from './keyed-queue.js';
+import { SerialChain } from '../serial-chain.js';
 import { DiskFiles, type SnapshotFiles } from './snapshot-files.js';
 import type { LoadedSnapshot, StateStorage } from './state-storage.js';
 import {
@@ -40,7 +40,7 @@ const REMEMBERED_MAX = 10_000;
  * bak is whole: a snapshot is written beside it, made durable, and then takes its name. Calls about one file come one at a time.
  */
 export class FileStateStorage implements StateStorage {
-  private readonly queue = new KeyedQueue();
+  private readonly queue = new SerialChain();
   /** Mains that this process has written or read whole, and whose they are: they may take the place of bak. */
   private readonly whole = new Map<string, string>();
 

@@ -3,7 +3,7 @@ import { emptyAgentState, foldAgentState, snapshotAgentState } from '../../../sr
 import { NO_SECRETS } from '../../../src/domain/session/codec/plain-json.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/domain/session/codec/snapshot-codec.js';
 import { modelHistory } from '../../../src/domain/session/history/model-history.js';
-import { isSavable } from '../../../src/domain/session/history/savable-history.js';
+import { SESSION_FOLD } from '../../../src/sessions/session-folding.js';
 import { toolCallsPaired } from '../../../src/domain/session/history/tool-pairing.js';
 import { truncateToPaired } from '../../../src/domain/session/history/truncate-to-paired.js';
 import { encodeRow } from '../../../src/domain/session/row-codec.js';
@@ -258,7 +258,8 @@ describe('a known mistake is not made here [A-116]', () => {
       isRunning: true,
       history: { messages: [asks('1')], episodicMemories: [] },
     };
-    expect(isSavable(state, null)).toBe(false);
+    expect(SESSION_FOLD.pairingProblem(state, false)).not.toBeNull();
+    expect(SESSION_FOLD.pairingProblem(state, true)).toBeNull();
   });
 
   it('using a connection again: nothing of one is in a state that was loaded', () => {
