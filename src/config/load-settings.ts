@@ -110,6 +110,7 @@ function absoluteSecret(entry: Tree, base: string): void {
 function absoluteSink(sink: Tree, base: string): void {
   const { path, secrets } = sink;
   if (typeof path === 'string') sink['path'] = resolve(base, path);
+  if (sink['kind'] === 'chat') sink['url'] = absoluteReference(sink['url'], base);
   if (Array.isArray(secrets)) sink['secrets'] = secrets.map((secret) => absoluteReference(secret, base));
 }
 

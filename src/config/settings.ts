@@ -25,7 +25,15 @@ export interface FileSinkSettings extends AnySinkSettings {
   readonly path: string;
 }
 
-export type SinkSettings = WebhookSettings | FileSinkSettings;
+export interface ChatSettings extends AnySinkSettings {
+  readonly kind: 'chat';
+  /** Reference to the address: whoever knows it can post. */
+  readonly url: string;
+  readonly allowAddresses: readonly string[];
+  readonly timeoutMs: number;
+}
+
+export type SinkSettings = WebhookSettings | FileSinkSettings | ChatSettings;
 
 /** Durable sessions; `config/default.yaml` says what each means. */
 export interface SessionSettings {

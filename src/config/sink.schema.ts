@@ -40,5 +40,15 @@ const file = z.strictObject({
   ...common,
 });
 
+/** The address of a chat webhook is its only secret, so it is never written into the settings. */
+const chat = z.strictObject({
+  kind: z.literal('chat'),
+  url: z.string().regex(SECRET, 'must be env:NAME or file:PATH: whoever knows the address can post'),
+  allowAddresses: z.array(z.string().min(1).max(64)).max(32).default([]),
+  from: z.literal('now').default('now'),
+  timeoutMs: z.int().min(100).max(120_000).default(15_000),
+  ...common,
+});
+
 /** One sink as written in YAML, with the defaults that `config/default.yaml` documents. */
-export const sinkSchema = z.discriminatedUnion('kind', [webhook, file]);
+export const sinkSchema = z.discriminatedUnion('kind', [webhook, file, chat]);

@@ -3,7 +3,7 @@ import { EventRing, type Placed, type RingLimits } from '../storage/event-ring.j
 import type { CommittedUnit, Feed } from '../storage/feed.js';
 import type { EventReader } from '../storage/readers/store-reader.js';
 import { eventsOfUnit } from '../storage/unit-events.js';
-import { cloudEventJson, partitionOf } from './cloud-event.js';
+import { cloudEventJson, partitionOf, type Sender } from './cloud-event.js';
 
 /** An event as sinks are given it, rendered once for all of them. */
 export interface TailEntry extends Placed {
@@ -47,7 +47,7 @@ export class EventTail {
 
   constructor(
     private readonly source: TailSource,
-    private readonly cloudEventSource: string,
+    private readonly sender: Sender,
     /** Whether any sink wants a type. */
     private readonly isWanted: (eventType: string) => boolean,
     limits: RingLimits = RING_LIMITS,
@@ -101,7 +101,7 @@ export class EventTail {
   private render(event: CommittedEvent): TailEntry {
     const { position, envelope } = event;
     const { eventId, eventType, recordedAt } = envelope;
-    const body = this.isWanted(eventType) ? cloudEventJson(this.cloudEventSource, event) : null;
+    const body = this.isWanted(eventType) ? cloudEventJson(this.sender, event) : null;
     const size = body === null ? 0 : body.length;
     return { position, size, eventId, eventType, recordedAt, partition: partitionOf(envelope), body };
   }

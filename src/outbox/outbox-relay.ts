@@ -1,10 +1,12 @@
 import type { Settings, SinkSettings } from '../config/settings.js';
 import type { HttpClient } from '../egress/http-client.js';
+import { resolveSecret } from '../secrets/secret-reference.js';
 import { WebhookSigner } from '../secrets/webhook-signer.js';
 import type { UnitDesk } from '../storage/units/unit-desk.js';
 import type { Logger } from '../system/logger.js';
 import type { RandomSource } from '../system/random-source.js';
-import { installationSource } from './cloud-event.js';
+import { ChatSink } from './chat-sink.js';
+import { senderOf } from './cloud-event.js';
 import { EventTail } from './event-tail.js';
 import { FileSink } from './file-sink.js';
 import { SinkBooks } from './sink-books.js';
@@ -32,7 +34,7 @@ export class OutboxRelay {
     const sinks = Object.entries(settings.outbox.sinks);
     const filters = sinks.map(([, sink]) => typesOf(sink));
     const isWanted = (type: string): boolean => filters.some((types) => types === null || types.has(type));
-    this.tail = new EventTail(desk, installationSource(settings.installation.name), isWanted);
+    this.tail = new EventTail(desk, senderOf(settings.installation), isWanted);
     this.workers = sinks.map(([name, sink]) => this.worker(name, sink));
   }
 
@@ -79,6 +81,11 @@ export class OutboxRelay {
   private sinkOf(settings: SinkSettings): Sink {
     if (settings.kind === 'file') return new FileSink(settings.path);
     const { clock } = this.desk;
+    if (settings.kind === 'chat') {
+      const url = resolveSecret(settings.url);
+      if (url === null) throw new Error('the address of a chat is checked at boot');
+      return new ChatSink(settings, url, this.client, clock);
+    }
     const signer = new WebhookSigner(settings.secrets, () => clock.monotonic());
     return new WebhookSink(settings, this.client, signer, clock);
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { fileSettings, secretFile, webhookSettings } from '../../test/builders/outbox-bench.js';
 import type { SinkSettings } from '../config/settings.js';
+import { sinkSchema } from '../config/sink.schema.js';
 import type { CountersignError } from '../domain/errors/countersign-error.js';
 import { checkSinks } from './sink-problems.js';
 
@@ -56,5 +57,19 @@ describe('the sinks of the settings', () => {
       b: fileSettings('/nowhere/x'),
     });
     expect(problems).toHaveLength(3);
+  });
+
+  it('take the address of a chat from a reference, and never repeat it', () => {
+    const chat = (address: string, changes = {}): readonly string[] =>
+      problemOf(sinkSchema.parse({ kind: 'chat', url: `file:${secretFile(address)}`, ...changes }));
+    expect(chat('https://chat.example/services/s3cr3t')).toEqual([]);
+    expect(chat('http://127.0.0.1:9/s3cr3t', { allowAddresses: ['loopback'] })).toEqual([]);
+    expect(chat('http://chat.example/s3cr3t')).toEqual([expect.stringContaining('need https')]);
+    expect(chat('s3cr3t')).toEqual([expect.stringContaining('absolute http or https')]);
+    expect(JSON.stringify([chat('http://chat.example/s3cr3t'), chat('s3cr3t')])).not.toContain('s3cr3t');
+    expect(problemOf(sinkSchema.parse({ kind: 'chat', url: 'env:COUNTERSIGN_NO_SUCH_CHAT' }))).toEqual([
+      expect.stringContaining('has no value'),
+    ]);
+    expect(sinkSchema.safeParse({ kind: 'chat', url: 'https://chat.example/s3cr3t' }).success).toBe(false);
   });
 });

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { FileSinkSettings, Settings, SinkSettings, WebhookSettings } from '../config/settings.js';
+import type { ChatSettings, FileSinkSettings, Settings, SinkSettings, WebhookSettings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { isAddressAllowed, isAllowEntryValid } from '../egress/address-policy.js';
 import { parseRequestTarget } from '../egress/request-target.js';
+import { resolveSecret } from '../secrets/secret-reference.js';
 import { signerProblems } from '../secrets/webhook-signer.js';
 
 /** @throws CountersignError `invalid_settings` whose `problems` name everything that is wrong with the sinks. */
@@ -19,11 +20,32 @@ export function checkSinks({ outbox }: Pick<Settings, 'outbox'>): void {
 
 function problemsOf(sink: SinkSettings): readonly string[] {
   const backoff = sink.backoffMsMax < sink.backoffMs ? ['backoffMsMax: must not be shorter than backoffMs'] : [];
-  return [...backoff, ...(sink.kind === 'webhook' ? webhookProblems(sink) : fileProblems(sink))];
+  return [...backoff, ...kindProblems(sink)];
+}
+
+function kindProblems(sink: SinkSettings): readonly string[] {
+  switch (sink.kind) {
+    case 'webhook':
+      return webhookProblems(sink);
+    case 'file':
+      return fileProblems(sink);
+    case 'chat':
+      return chatProblems(sink);
+  }
 }
 
 function webhookProblems({ url, allowAddresses, secrets }: WebhookSettings): readonly string[] {
-  const problems = signerProblems(secrets).map((problem) => `secrets: ${problem}`);
+  return [...signerProblems(secrets).map((problem) => `secrets: ${problem}`), ...addressProblems(url, allowAddresses)];
+}
+
+/** The address is a secret: no problem names it. */
+function chatProblems({ url, allowAddresses }: ChatSettings): readonly string[] {
+  const address = resolveSecret(url);
+  return address === null ? [`url: ${url} has no value`] : addressProblems(address, allowAddresses);
+}
+
+function addressProblems(url: string, allowAddresses: readonly string[]): readonly string[] {
+  const problems: string[] = [];
   for (const entry of allowAddresses) {
     if (!isAllowEntryValid(entry))
       problems.push(`allowAddresses: ${entry} is neither a class nor a range of addresses`);

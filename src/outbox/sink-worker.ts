@@ -17,7 +17,7 @@ const REST_MS_MAX = 600_000;
 /** How a sink is doing, for operators. */
 export interface SinkStatus {
   readonly name: string;
-  readonly kind: 'webhook' | 'file';
+  readonly kind: 'webhook' | 'file' | 'chat';
   /** Positions between its cursor and the newest event. */
   readonly lagPositions: number;
   /** Age of the oldest event it still has to be given. */

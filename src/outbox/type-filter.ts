@@ -27,10 +27,20 @@ const WEBHOOK_TYPES: readonly EventType[] = [
   'feedback.contradiction_recorded',
 ];
 
+/** What people in a chat are told when the settings do not say: that somebody is waited for. */
+const CHAT_TYPES: readonly EventType[] = ['approval.required', 'manual.handoff_opened'];
+
 /** The event types a sink is told of; null: all. */
 export function typesOf({ kind, types }: Pick<SinkSettings, 'kind' | 'types'>): ReadonlySet<string> | null {
   if (types !== null) return named((type) => types.some((pattern) => matchesType(pattern, type)));
-  return kind === 'file' ? null : new Set<string>(WEBHOOK_TYPES);
+  switch (kind) {
+    case 'file':
+      return null;
+    case 'webhook':
+      return new Set<string>(WEBHOOK_TYPES);
+    case 'chat':
+      return new Set<string>(CHAT_TYPES);
+  }
 }
 
 const named = (wanted: (type: string) => boolean): ReadonlySet<string> =>

@@ -1,20 +1,16 @@
 import type { WebhookSettings } from '../config/settings.js';
 import type { HttpClient } from '../egress/http-client.js';
-import type { NoResponseResult, OutboundResult } from '../egress/outbound-request.js';
 import type { WebhookSigner } from '../secrets/webhook-signer.js';
 import type { Clock } from '../system/clock.js';
 import { reached } from '../system/crash-points.js';
+import { outcomeOf } from './delivery-outcome.js';
 import { sendInChains } from './partition-chains.js';
-import { retryAfterMs } from './retry-after.js';
-import type { Delivered, Delivery, Failure, Outcome, Sink } from './sink.js';
+import type { Delivered, Delivery, Outcome, Sink } from './sink.js';
 
 /** Nothing of an answer but its status is used. */
 const ANSWER_BYTES_MAX = 4096;
 
 const BATCH_MAX = 64;
-
-/** Answers about the receiver and not about the event: it, or something in front of it, cannot now. */
-const UNAVAILABLE: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 
 /** CloudEvents over HTTP in structured mode, signed as Standard Webhooks 1.0 says; delivered when the answer is a 2xx. */
 export class WebhookSink implements Sink {
@@ -60,18 +56,4 @@ export class WebhookSink implements Sink {
     if (outcome.kind === 'delivered') reached('outbox.webhook-taken', eventId);
     return outcome;
   }
-}
-
-function outcomeOf(result: OutboundResult, nowMs: number): Outcome {
-  if (result.kind === 'no_response') return withoutAnswer(result);
-  const { status, headers } = result;
-  if (status >= 200 && status <= 299) return { kind: 'delivered' };
-  // Standard Webhooks, "Responding to webhooks": 410 means that the receiver wants no more of them.
-  const kind = status === 410 ? 'gone' : UNAVAILABLE.has(status) ? 'unavailable' : 'refused';
-  return { kind, reason: `http_${status}`, retryAfterMs: retryAfterMs(headers['retry-after'], nowMs) };
-}
-
-function withoutAnswer({ cause }: NoResponseResult): Outcome {
-  if (cause === 'aborted') return { kind: 'not_tried' };
-  return { kind: 'unavailable', reason: cause, retryAfterMs: null } satisfies Failure;
 }

@@ -4,22 +4,37 @@ import { ask, opaqueManifest } from '../support/demo-capabilities.js';
 import { eventCount } from '../support/event-records.js';
 import { approvalIdOf, expectProblem, type Answer, type Client } from '../support/http-client.js';
 import { CAST, Stack } from '../support/stack.js';
+import { until } from '../support/until.js';
+import { WebhookReceiver } from '../support/webhook-receiver.js';
 
 const HTML = { headers: { accept: 'text/html,application/xhtml+xml,application/json;q=0.9' } };
 
+const PUBLIC = 'https://approvals.example';
+
+let chat: WebhookReceiver;
 let stack: Stack;
 let harness: Client;
 let lena: Client;
 
 beforeAll(async () => {
+  chat = await WebhookReceiver.start();
+  const desk = { kind: 'chat', url: 'env:CHAT_URL', allowAddresses: ['loopback'] };
   stack = await Stack.start({
     capabilities: opaqueManifest('demo.run', { cmd: { type: 'string', maxLength: 200_000 } }),
     policies: ask('demo.run'),
+    env: {
+      CHAT_URL: chat.url,
+      COUNTERSIGN_OUTBOX__SINKS: JSON.stringify({ desk }),
+      COUNTERSIGN_INSTALLATION__PUBLIC_URL: PUBLIC,
+    },
   });
   harness = await stack.as(CAST.harness);
   lena = await stack.as(CAST.lena);
 });
-afterAll(() => stack.destroy());
+afterAll(async () => {
+  await stack.destroy();
+  await chat.stop();
+});
 
 interface Question {
   readonly shown: ApprovalRepresentation;
@@ -138,3 +153,44 @@ describe('what the approver sees', () => {
     expect(page.text).toMatch(/The agent&#39;s own words \(untrusted\)|The agent's own words \(untrusted\)/);
   });
 });
+
+describe('the notice of an approval in a chat', () => {
+  it('carries one link to the page, no argument and no word of the agent', async () => {
+    const { shown } = await question({ cmd: 'canary-command' }, 'canary-reason');
+    const link = `${PUBLIC}/v1/approvals/${shown.approvalId}`;
+    const notice = await noticeWith(link);
+    expect(notice).toContain('demo.run@1.0.0');
+    expect(notice.match(/<[^>]*>/g)).toEqual([`<${link}|Open>`]);
+    expect(notice).not.toMatch(/canary/);
+  });
+
+  it('changes nothing when scanners and previews follow its link, whoever they are [G04]', async () => {
+    const { shown, toolCallId } = await question({ cmd: 'list --preview' });
+    const notice = await noticeWith(shown.approvalId);
+    const link = new URL(/<(https[^|]*)\|/.exec(notice)?.[1] ?? '');
+    const before = eventCount(stack.dataDir);
+    const bot = { 'user-agent': 'Slackbot-LinkExpanding 1.0' };
+    const token = { authorization: `Bearer ${await stack.token(CAST.lena)}` };
+    for (const headers of [bot, bot, { ...bot, ...token }]) {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await fetch(`${stack.proxy.url}${link.pathname}`, { method, headers });
+        expect([200, 401, 404]).toContain(answer.status);
+      }
+    }
+    expect(eventCount(stack.dataDir)).toBe(before);
+    expect((await lena.approval(shown.approvalId)).body.status).toBe('pending');
+    await lena.decide(shown.approvalId, 'allow');
+    expect((await harness.call(toolCallId, 10)).body.status).toBe('completed');
+  });
+});
+
+const texts = (): readonly string[] => chat.requests.map(({ body }) => (JSON.parse(body) as { text: string }).text);
+
+async function noticeWith(part: string): Promise<string> {
+  const found = await until(
+    'a notice',
+    () => texts().find((text) => text.includes(part)),
+    (text) => text !== undefined,
+  );
+  return found ?? '';
+}

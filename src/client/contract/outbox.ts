@@ -29,7 +29,7 @@ export type SinkReplayBody = z.infer<typeof sinkReplayBody>;
 export const sinkRepresentation = z
   .strictObject({
     name: z.string(),
-    kind: z.enum(['webhook', 'file']),
+    kind: z.enum(['webhook', 'file', 'chat']),
     /** Everything up to this position has been delivered, passed over by the filter or put aside; -1 before the first. */
     cursor: z.int(),
     lagPositions: z.int(),

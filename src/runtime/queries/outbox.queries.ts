@@ -8,7 +8,7 @@ import { Clock } from '../../system/clock.js';
 
 export interface SinkView {
   readonly name: string;
-  readonly kind: 'webhook' | 'file';
+  readonly kind: 'webhook' | 'file' | 'chat';
   readonly cursor: number;
   readonly lagPositions: number;
   readonly lagMs: number;
