@@ -19,6 +19,7 @@ import { SessionReading } from './http/session-reading.js';
 import { measureRequests } from './http/request-metrics.js';
 import { OutboxRelay } from './outbox/outbox-relay.js';
 import { checkSinks } from './outbox/sink-problems.js';
+import { LeaseSweep } from './policy/leases/lease-sweep.js';
 import { PolicyActivation } from './policy/policy-activation.js';
 import { PolicyService } from './policy/policy.service.js';
 import { Attempt } from './proxy/executor/attempt.js';
@@ -190,6 +191,7 @@ async function prepare(app: NestFastifyApplication): Promise<void> {
     );
   }
   await app.get(PauseBoard).reload();
+  await app.get(LeaseSweep).atBoot();
 }
 
 /** Counts what the process does, from its first request on. */

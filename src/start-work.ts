@@ -2,6 +2,8 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Settings } from './config/settings.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { StaleQuestions } from './policy/approvals/stale-questions.js';
+import { LeaseSweep } from './policy/leases/lease-sweep.js';
+import { UpstreamRevocations } from './policy/leases/upstream-revocations.js';
 import { PolicyWatch } from './policy/policy-watch.js';
 import { Breaker } from './proxy/executor/breaker.js';
 import { Canceller } from './proxy/cancel/canceller.worker.js';
@@ -77,6 +79,8 @@ export async function startWork(
       { name: 'stopping runs', tick: () => stopping.tick() },
       { name: 'sessions', tick: () => app.get(SessionFollower).tick() },
       { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
+      { name: 'lease expiry', tick: () => app.get(LeaseSweep).tick() },
+      { name: 'upstream revocations', tick: () => app.get(UpstreamRevocations).tick() },
       { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
     ],
     settings.execution.sweepIntervalMs,

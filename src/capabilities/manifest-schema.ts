@@ -6,6 +6,7 @@ import { isJsonObject } from '../domain/json/json-value.js';
 import { parsePointer } from '../domain/json/json-pointer.js';
 import { EFFECTS, RISKS } from '../domain/tool-call/tool-call.state.js';
 import { DAY_MS, durationWord, parseDuration } from './duration.js';
+import { leaseKeys } from './lease-schema.js';
 import { hasHiddenText } from './schema-rules.js';
 
 /** `refund.create`: lower-case words, joined by dots. */
@@ -224,12 +225,10 @@ export const MANIFEST_KEYS = {
   concurrency: wholeNumber(1, 10_000).default(16),
   ratePerSecond: z.number().min(0.001).max(100_000).nullable().default(null),
   success: success.nullable().default(null),
+  ...leaseKeys(duration),
 } as const;
 
 export type ManifestKey = keyof typeof MANIFEST_KEYS;
 
 /** The manifest as far as it could be read: a key with a problem of its own is undefined. */
 export type ManifestDraft = { readonly [K in ManifestKey]?: z.output<(typeof MANIFEST_KEYS)[K]> | undefined };
-
-/** Keys that the design knows and this version does not carry out: ignoring one would promise what does not happen. */
-export const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set(['lease', 'execution']);

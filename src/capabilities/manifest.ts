@@ -1,5 +1,6 @@
 import type { KnownEffect } from '../domain/events/catalogue.js';
 import type { JsonObject, JsonValue } from '../domain/json/json-value.js';
+import type { LeaseMode, TrustLevel } from '../domain/lease/lease.state.js';
 import type { Effect, Risk } from '../domain/tool-call/tool-call.state.js';
 import type { ArgumentSchema, ResultSchema } from './argument-schema.js';
 
@@ -128,6 +129,30 @@ export interface FeedbackSource {
   readonly authoritative: boolean;
 }
 
+/** What a lease of a call may allow; the policy can only make it less. */
+export interface LeaseOffer {
+  /** `inject`: the proxy adds the credential. `sign_on_behalf`: it signs. `token`: it hands on a scoped token. */
+  readonly mode: LeaseMode;
+  readonly scopes: readonly string[];
+  /** Whom a token is for; null in the other modes where nobody is named. */
+  readonly audience: string | null;
+  readonly ttlMs: number;
+  readonly ttlMsMax: number;
+  readonly maxUses: number;
+  /** Milliseconds from the first lease of an attempt to the end of the last renewal; null: none is renewed. */
+  readonly renewableForMs: number | null;
+  /** The header that carries a token; null: `Authorization: Bearer`. */
+  readonly header: string | null;
+}
+
+/** Where a call is carried out and how far that place is trusted: recorded with every lease. */
+export interface ExecutionEnvironment {
+  readonly environmentId: string;
+  readonly sandboxTrustLevel: TrustLevel;
+  readonly networkPolicy: { readonly allowHosts: readonly string[] };
+  readonly dataAccessPolicy: { readonly access: 'none' | 'read' | 'write'; readonly resources: readonly string[] };
+}
+
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -178,6 +203,10 @@ export interface Manifest {
   readonly ratePerSecond: number | null;
   /** Absent: nothing is verified and the outcome of a call stays `not_observed`. */
   readonly success?: SuccessCriteria;
+  /** Absent: calls run without leases. */
+  readonly lease?: LeaseOffer;
+  /** Present wherever `lease` is. */
+  readonly execution?: ExecutionEnvironment;
 }
 
 /** A manifest in force: validated, pinned by the digest of its definition, with its compiled schemas. */

@@ -5,8 +5,8 @@ import type { z } from 'zod';
 import { compileArgumentSchema, compileResultSchema } from './argument-schema.js';
 import type { ArgumentSchema, ResultSchema } from './argument-schema.js';
 import { resolveBaseUrl } from './base-url.js';
-import type { Manifest, SuccessCriteria } from './manifest.js';
-import { MANIFEST_KEYS, UNSUPPORTED_KEYS } from './manifest-schema.js';
+import type { LeaseOffer, Manifest, SuccessCriteria } from './manifest.js';
+import { MANIFEST_KEYS } from './manifest-schema.js';
 import type { ManifestDraft, ManifestKey } from './manifest-schema.js';
 import { distinctProblems, problemAt } from './manifest-problem.js';
 import type { ManifestProblem, PlacedProblem } from './manifest-problem.js';
@@ -53,9 +53,7 @@ export function parseManifest(text: string, surroundings: ManifestSurroundings):
 function* keyProblems(document: JsonObject): Generator<PlacedProblem> {
   for (const key of Object.keys(document)) {
     if (Object.hasOwn(MANIFEST_KEYS, key)) continue;
-    const message = UNSUPPORTED_KEYS.has(key)
-      ? 'is not supported by this version: remove it, since nothing would carry it out'
-      : `is not a key of a manifest; keys are ${Object.keys(MANIFEST_KEYS).join(', ')}`;
+    const message = `is not a key of a manifest; keys are ${Object.keys(MANIFEST_KEYS).join(', ')}`;
     yield problemAt(pointerFrom([key]), message);
   }
 }
@@ -95,7 +93,7 @@ type WholeDraft = { readonly [K in ManifestKey]: Exclude<ManifestDraft[K], undef
 
 function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): Manifest {
   const { timeout, quiesce, definitiveStatus, connector, idempotency, probe, onAmbiguous, ...others } = draft;
-  const { callback, statement, cancel, success, ...rest } = others;
+  const { callback, statement, cancel, success, lease, execution, ...rest } = others;
   const resolved = resolveBaseUrl(connector.baseUrl, upstreams);
   if (!resolved.ok) throw new Error('a base URL without a problem does not resolve');
   const { keyRetention, ...key } = idempotency;
@@ -114,11 +112,17 @@ function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): M
     onAmbiguous: onAmbiguous ?? 'reconcile',
     // Left out and not null: what a manifest does not say must not change its digest.
     ...(success === null ? {} : { success: successFrom(success) }),
+    ...(lease === null ? {} : { lease: leaseFrom(lease) }),
+    ...(execution === null ? {} : { execution }),
   };
 }
 
 function successFrom({ within, ...rest }: NonNullable<WholeDraft['success']>): SuccessCriteria {
   return { ...rest, withinMs: within };
+}
+
+function leaseFrom({ ttl, maxTtl, renewableFor, ...rest }: NonNullable<WholeDraft['lease']>): LeaseOffer {
+  return { ...rest, ttlMs: ttl, ttlMsMax: maxTtl, renewableForMs: renewableFor };
 }
 
 function probeFrom({ visibilityDelay, budget, request, ...rest }: NonNullable<WholeDraft['probe']>): Manifest['probe'] {

@@ -97,6 +97,15 @@ export const settingsSchema = z.strictObject({
     eventBytesMax: whole(1024, 16 * 1024 * 1024),
     batchEventsMax: whole(1, 100_000),
   }),
+  leases: z.strictObject({
+    issuer: text.nullable(),
+    activePerAgentMax: whole(1, 1_000_000),
+    activePerCapabilityMax: whole(1, 1_000_000),
+    activePerTenantMax: whole(1, 10_000_000),
+    keyPublishMs: whole(0, 30 * DAY_MS),
+    revokeTriesMax: whole(1, 1000),
+    revokeBackoffMs: whole(10, 600_000),
+  }),
   runs: z.strictObject({ implicitIdleMs: whole(60_000, 365 * DAY_MS), modelCancelMs: whole(100, DAY_MS) }),
   limits: z.strictObject({
     jsonDepthMax: whole(4, 128),

@@ -123,6 +123,16 @@ export abstract class Settings {
     readonly sinks: Readonly<Record<string, SinkSettings>>;
   };
   abstract readonly sessions: SessionSettings;
+  abstract readonly leases: {
+    /** `iss` of lease tokens; null: the public URL, else the installation's name. */
+    readonly issuer: string | null;
+    readonly activePerAgentMax: number;
+    readonly activePerCapabilityMax: number;
+    readonly activePerTenantMax: number;
+    readonly keyPublishMs: number;
+    readonly revokeTriesMax: number;
+    readonly revokeBackoffMs: number;
+  };
   abstract readonly runs: { readonly implicitIdleMs: number; readonly modelCancelMs: number };
   abstract readonly limits: {
     readonly jsonDepthMax: number;

@@ -12,6 +12,7 @@ import { OutboxController } from './outbox.controller.js';
 import { BackupsController } from './backups.controller.js';
 import { LateEvidenceController } from './late-evidence.controller.js';
 import { FeedbackController } from './feedback.controller.js';
+import { LeaseKeySetController, LeasesController } from './leases.controller.js';
 import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
@@ -31,6 +32,8 @@ export const CONTROLLERS: Type[] = [
   BackupsController,
   LateEvidenceController,
   FeedbackController,
+  LeasesController,
+  LeaseKeySetController,
   HealthController,
   MetricsController,
   OpenApiController,

@@ -63,7 +63,7 @@ export function problemFor(exception: unknown): Problem {
 
 export function problemOf(error: CountersignError): Problem {
   const { status, mend } = ERRORS[error.code];
-  const { pointer, problems, toolCallId, approvalId, commandId, recordedDecision } = error.details;
+  const { pointer, problems, toolCallId, approvalId, leaseId, commandId, recordedDecision } = error.details;
   return {
     type: `urn:countersign:error:${error.code}`,
     title: error.code.replaceAll('_', ' '),
@@ -75,6 +75,7 @@ export function problemOf(error: CountersignError): Problem {
     ...(problems === undefined ? {} : { problems: [...problems] }),
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(approvalId === undefined ? {} : { approvalId }),
+    ...(leaseId === undefined ? {} : { leaseId }),
     ...(commandId === undefined ? {} : { commandId }),
     ...(recordedDecision === undefined ? {} : { recordedDecision }),
   };

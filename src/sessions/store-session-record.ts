@@ -12,6 +12,7 @@ import { GuardFailed, type Guard } from '../storage/unit.js';
 import { archiveCheckpoints } from '../storage/units/checkpoint-in-unit.js';
 import { closeUnsent } from '../storage/units/close-unsent.js';
 import { callFromRow, loadApproval } from '../storage/units/load.js';
+import { revokeRunLeases } from '../storage/units/lease-in-unit.js';
 import { RunInUnit } from '../storage/units/run-in-unit.js';
 import { loadedSession, SessionInUnit, sessionStream } from '../storage/units/session-in-unit.js';
 import { COUNTERSIGN, UnitDesk } from '../storage/units/unit-desk.js';
@@ -113,6 +114,7 @@ export class StoreSessionRecord extends SessionRecord {
       for (const row of await this.desk.read.openCalls(key.tenant, runId, CALLS_MAX)) {
         if (UNSENT.includes(row.status)) await this.giveUp(row);
       }
+      await revokeRunLeases(this.desk.read, draft, run, 'run_not_resumable');
       const marking = { markerSeenAt: this.desk.now() };
       new RunInUnit(draft, { state, facts: runFacts(run) }).do({ kind: 'mark_not_resumable', marking }, 'recovery');
       archiveCheckpoints(draft, await openCheckpointsOf(this.desk.read, run));

@@ -3,7 +3,7 @@ import type { DataSource, EntitySchemaColumnOptions, ObjectLiteral, SelectQueryB
 import { cursorOf, pageEndOf } from './readers/cursor.js';
 import type { ListSource } from './readers/list-source.js';
 import { PAGE_ROWS_MAX } from './readers/lists.js';
-import type { ApprovalListQuery, Page, ToolCallListQuery } from './readers/lists.js';
+import type { ApprovalListQuery, LeaseListQuery, Page, ToolCallListQuery } from './readers/lists.js';
 import { TABLE_COLUMNS } from './rows/columns.js';
 import { TABLE_KEYS } from './rows/table-rules.js';
 import type { TableName, TableRow } from './rows/tables.js';
@@ -23,9 +23,10 @@ function entityOf<T extends TableName>(table: T): EntitySchema<TableRow<T>> {
 
 const TOOL_CALLS = entityOf('tool_calls');
 const APPROVALS = entityOf('approvals');
+const LEASES = entityOf('leases');
 
 /** Entities of the read-only data source: those that lists with filters are made of. */
-export const LIST_ENTITIES = [TOOL_CALLS, APPROVALS] as const;
+export const LIST_ENTITIES = [TOOL_CALLS, APPROVALS, LEASES] as const;
 
 interface ListedRow extends ObjectLiteral {
   readonly created_at: string;
@@ -58,6 +59,15 @@ export class TypeOrmLists implements ListSource {
     filterEqual(select, 'tool_call_id', query.toolCallId);
     filterEqual(select, 'run_id', query.runId);
     return page(select, 'approval_id', query);
+  }
+
+  async leases(query: LeaseListQuery): Promise<Page<TableRow<'leases'>>> {
+    const select = this.source.getRepository(LEASES).createQueryBuilder('row');
+    select.where('row.tenant = :tenant', { tenant: query.tenant });
+    filterOneOf(select, 'status', query.statuses);
+    filterEqual(select, 'tool_call_id', query.toolCallId);
+    filterEqual(select, 'run_id', query.runId);
+    return page(select, 'lease_id', query);
   }
 }
 

@@ -67,8 +67,8 @@ export class CommandWorld {
   private orders = 0;
 
   constructor() {
-    const { desk, gate, judge, rejudgement, recorder, settings, log, store } = this.installation;
-    this.dispatcher = new Dispatcher(desk, gate, judge, rejudgement);
+    const { desk, gate, judge, rejudgement, recorder, settings, log, store, leases } = this.installation;
+    this.dispatcher = new Dispatcher(desk, gate, judge, rejudgement, leases.authority);
     const connector = {
       cancel: async () => ({ answer: this.cancelAnswer, effect: 'none', evidence: {} }),
     };

@@ -25,6 +25,7 @@ import { loadApproval, loadCall, type LoadedApproval, type LoadedCall } from '..
 import { UnitDesk } from '../../src/storage/units/unit-desk.js';
 import { Logger, type LogFields } from '../../src/system/logger.js';
 import { capabilityWith, type Changes } from '../contract/capabilities/manifest-examples.js';
+import { leasesOf, type LeaseParts } from './lease-parts.js';
 import { countedIds, ManualClock } from './manual-clock.js';
 import { MemoryStore } from './memory-store.js';
 import { settingsWith } from './settings-examples.js';
@@ -176,6 +177,7 @@ export class Installation {
   readonly rejudgement: Rejudgement;
   readonly runs = new RunDirectory(this.desk);
   readonly commands = new CommandLog(this.desk);
+  readonly leases: LeaseParts;
   readonly units: ProposalUnits;
   readonly proposing: ProposeToolCallHandler;
   private keys = 0;
@@ -193,7 +195,8 @@ export class Installation {
     this.judge = new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), settings);
     this.recorder = new CallRecorder(this.desk, this.gate, this.log);
     this.rejudgement = new Rejudgement(this.desk, this.gate, this.judge);
-    this.units = new ProposalUnits(this.desk, this.gate, this.judge, this.runs);
+    this.leases = leasesOf(this);
+    this.units = new ProposalUnits(this.desk, this.gate, this.judge, this.runs, this.leases.authority);
     this.proposing = new ProposeToolCallHandler(
       this.desk,
       new IntentReader(this.registry, settings),

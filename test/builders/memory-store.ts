@@ -11,6 +11,7 @@ import { Custody } from '../../src/storage/custody.js';
 import type { Comparison } from '../../src/storage/hold.js';
 import { headOf, type StoreHead } from '../../src/storage/store-head.js';
 import { Feed } from '../../src/storage/feed.js';
+import type { LeaseReader } from '../../src/storage/readers/lease.reader.js';
 import type { SinkReader, StoreReader } from '../../src/storage/readers/store-reader.js';
 import { TABLE_KEYS } from '../../src/storage/rows/table-rules.js';
 import type { SessionReader } from '../../src/storage/readers/session-records.js';
@@ -287,6 +288,50 @@ function sinkRows(store: MemoryStore): SinkReader {
   };
 }
 
+function leaseRows(store: MemoryStore): LeaseReader {
+  const many = (match: (row: TableRow<'leases'>) => boolean, limit = 1000) =>
+    store
+      .rows('leases')
+      .filter(match)
+      .toSorted((left, right) => (left.lease_id < right.lease_id ? -1 : 1))
+      .slice(0, limit)
+      .map((row) => ({ ...row }));
+  const isLive = ({ status }: TableRow<'leases'>): boolean => status === 'issued' || status === 'active';
+  return {
+    lease: async (tenant, id) => many((row) => row.tenant === tenant && row.lease_id === id)[0] ?? null,
+    actLease: async (tenant, callId, attempt) =>
+      many(
+        (row) =>
+          row.tenant === tenant &&
+          row.tool_call_id === callId &&
+          row.attempt === attempt &&
+          row.kind === 'act' &&
+          row.status !== 'refused',
+      ).at(-1) ?? null,
+    liveLeasesOfRun: async (tenant, runId) =>
+      many((row) => row.tenant === tenant && row.run_id === runId && isLive(row)),
+    liveLeases: async (limit, afterId) => many((row) => isLive(row) && row.lease_id > (afterId ?? ''), limit),
+    overdueLeases: async (now, limit) => many((row) => isLive(row) && row.expires_at <= now, limit),
+    leasesAliveUpstream: async (limit, afterId) =>
+      many(
+        (row) =>
+          ['revoking', 'revoke_failed', 'irrevocable'].includes(row.status) && row.lease_id > (afterId ?? ''),
+        limit,
+      ),
+    leases: async ({ tenant, statuses, toolCallId, runId, limit }) => ({
+      rows: many(
+        (row) =>
+          row.tenant === tenant &&
+          (statuses === undefined || statuses.includes(row.status)) &&
+          (toolCallId === undefined || row.tool_call_id === toolCallId) &&
+          (runId === undefined || row.run_id === runId),
+        limit,
+      ).toReversed(),
+      nextCursor: null,
+    }),
+  };
+}
+
 function holds(value: string | number | null, expected: Expectation, now: string): boolean {
   if (expected === null || typeof expected !== 'object') return value === expected;
   if ('oneOf' in expected) return value !== null && expected.oneOf.includes(value);
@@ -391,6 +436,7 @@ function reader(store: MemoryStore): StoreReader {
     runStart: async (_tenant, runId) => store.stream({ kind: 'run', id: runId })[0] ?? null,
     callCountUpTo: async (tenant, runId, max) =>
       (await many('tool_calls', (row) => row.tenant === tenant && row.run_id === runId, max)).length,
+    ...leaseRows(store),
     outcome: (tenant, id) => one('outcomes', (row) => row.tenant === tenant && row.tool_call_id === id),
     outcomeFeedback: (tenant, id, source, feedbackId) =>
       one(

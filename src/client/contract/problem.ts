@@ -13,6 +13,7 @@ export const problem = z
     problems: z.array(z.string()).optional(),
     toolCallId: z.string().optional(),
     approvalId: z.string().optional(),
+    leaseId: z.string().optional(),
     commandId: z.string().optional(),
     recordedDecision: z.string().optional(),
   })

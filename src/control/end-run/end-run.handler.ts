@@ -12,6 +12,7 @@ import { openCheckpointsOf } from '../../storage/readers/session-records.js';
 import { archiveCheckpoints } from '../../storage/units/checkpoint-in-unit.js';
 import { closeUnsent } from '../../storage/units/close-unsent.js';
 import { callFromRow, loadApproval } from '../../storage/units/load.js';
+import { revokeRunLeases } from '../../storage/units/lease-in-unit.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { beginInRun, loadOwnRun, type LoadedRun } from '../own-run.js';
@@ -93,6 +94,7 @@ export class EndRunHandler implements ICommandHandler<EndRun> {
     command: RunCommand,
   ): Promise<void> {
     const draft = beginInRun(this.desk, caller, run.row, { lane: 'govern', now: this.desk.now() });
+    await revokeRunLeases(this.desk.read, draft, run.row, 'run_ended');
     new RunInUnit(draft, run).do(command, 'session-runtime');
     archiveCheckpoints(draft, await openCheckpointsOf(this.desk.read, run.row));
     await this.desk.commit(draft.guard(hasNoCall(run.row.run_id, none)));

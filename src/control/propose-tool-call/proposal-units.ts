@@ -6,10 +6,12 @@ import { downstreamKeyFor } from '../../domain/digests/digests.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import { requesters, type Caller } from '../../identity/caller.js';
 import type { PolicyDecision, PolicyRequest } from '../../policy/core/policy-types.js';
+import { LeaseAuthority } from '../../policy/leases/lease-authority.js';
 import { Judge } from '../../policy/judge.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { openIntent } from '../../storage/units/call-rows.js';
 import type { LoadedCall } from '../../storage/units/load.js';
+import { isLeaseLimit } from '../../storage/units/lease-in-unit.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
@@ -63,6 +65,7 @@ export class ProposalUnits {
     private readonly gate: CapabilityGate,
     private readonly judge: Judge,
     readonly runs: RunDirectory,
+    private readonly leases: LeaseAuthority,
   ) {}
 
   prepare(judged: JudgedProposal): PreparedProposal {
@@ -90,7 +93,7 @@ export class ProposalUnits {
       agentReason: judged.proposal.reason,
       now,
     });
-    const reserved = call.state.status === 'authorized' && this.dispatchAtOnce(judged, call, now);
+    const reserved = call.state.status === 'authorized' && this.dispatchAtOnce(draft, judged, call, now);
     if (reserved) draft.guard(this.desk.ownerGuard());
     return {
       toolCallId,
@@ -133,6 +136,7 @@ export class ProposalUnits {
       policy_decision_id: null,
       policy_revision: null,
       approval_id: null,
+      lease_id: null,
       proposed_event_id: '',
       decided_event_id: null,
       settled_event_id: null,
@@ -209,19 +213,29 @@ export class ProposalUnits {
   }
 
   /** Policy allows and a slot is free: the dispatch joins the unit and saves a wait for the disk. */
-  private dispatchAtOnce({ intent, nowMs }: JudgedProposal, call: CallInUnit, now: string): boolean {
-    if (!this.gate.slots.reserve(call.toolCallId, intent.capability)) return false;
-    call.do({
-      kind: 'dispatch',
-      now,
-      dispatch: planDispatch(intent.capability, call.state, {
-        instance: this.desk.instance,
-        nonce: this.desk.newId(ID_PREFIXES.attempt),
-        target: intent.target,
-        nowMs,
-      }),
+  private dispatchAtOnce(draft: UnitDraft, judged: JudgedProposal, call: CallInUnit, now: string): boolean {
+    const { intent, nowMs, decision, caller } = judged;
+    const { state } = call;
+    const { lease } = intent.capability.manifest;
+    if (state.status !== 'authorized' || (lease !== undefined && this.leases.isFull(caller.tenant))) return false;
+    const dispatch = planDispatch(intent.capability, state, {
+      instance: this.desk.instance,
+      nonce: this.desk.newId(ID_PREFIXES.attempt),
+      target: intent.target,
+      nowMs,
     });
+    const when = { nowMs, executeBy: state.executeBy, deadline: dispatch.deadline };
+    const lending = this.leases.plan(intent.capability, decision, when);
+    // The dispatcher says why nothing may be lent; here it only does not go on at once.
+    if (lending.kind === 'refused' || !this.gate.slots.reserve(call.toolCallId, intent.capability)) return false;
+    if (lending.kind === 'lend') this.leases.issue(draft, call, lending, nowMs);
+    call.do({ kind: 'dispatch', now, dispatch });
     return true;
+  }
+
+  /** After a guard failed: while as many leases are live as may be, calls wait for theirs in `authorized`. */
+  noteGuard(guard: string, tenant: string): void {
+    if (isLeaseLimit(guard)) this.leases.noteFull(tenant);
   }
 }
 

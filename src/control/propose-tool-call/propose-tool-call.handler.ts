@@ -86,6 +86,7 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
 
   private async lookAgain(guard: string, caller: Caller, intent: Intent, place: RunPlace): Promise<void> {
     if (guard === 'run_open' || guard === 'run_label') this.units.runs.forget(caller.tenant, intent, place);
+    this.units.noteGuard(guard, caller.tenant);
     if (guard === 'pauses') await this.gate.lookAgain();
     if (guard === 'capability') await this.mustNotBeHeld(intent);
   }

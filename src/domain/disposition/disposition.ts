@@ -183,6 +183,8 @@ const NOT_EXECUTED_GUIDANCE: Readonly<Record<NotExecutedReason, string>> = {
   superseded: 'It has not run because another call took its place; trying again is safe, but look at that call first.',
   contradicted:
     'It has not run because evidence says that an earlier attempt ran; nothing is safe to send until a person has looked.',
+  lease_refused:
+    'It has not run because the credential it needs may not be lent for it; an operator has to look before it is tried again.',
   digest_mismatch:
     'It has not run because what was stored is not what was allowed; trying again is safe once that is cleared up.',
 };

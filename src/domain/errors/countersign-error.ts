@@ -5,6 +5,7 @@ export interface ErrorDetails {
   readonly pointer?: string;
   readonly toolCallId?: string;
   readonly approvalId?: string;
+  readonly leaseId?: string;
   readonly commandId?: string;
   readonly recordedDecision?: string;
   readonly retryAfterSeconds?: number;

@@ -65,6 +65,21 @@ export const ERRORS = {
   durability_failed: entry(503, 'The store could not make the record durable; nothing was sent.'),
   engine_error: entry(503, 'The policy engine failed and everything is denied; an operator must look at it.'),
 
+  // Leases
+  lease_not_found: entry(404, 'Check the lease id; leases of other tenants are not shown.'),
+  lease_refused: entry(409, 'The lease was never issued; read it to see why.'),
+  lease_released: entry(409, 'The call of the lease has ended, or a newer lease has taken its place.'),
+  lease_expired: entry(409, 'The time of the lease is over.'),
+  lease_revoked: entry(409, 'The lease has been revoked; read it to see why.'),
+  lease_exhausted: entry(409, 'The lease has been used as often as it may be.'),
+  lease_not_ended: entry(409, 'The lease is live; end it first.'),
+  lease_call_mismatch: entry(409, 'Use the lease for the call and the attempt that it names.'),
+  lease_environment_mismatch: entry(409, 'Use the lease in the execution environment that it names.'),
+  lease_scope_exceeded: entry(409, 'Ask for no more than the capability, the policy and the lease before allow.'),
+  lease_renewal_refused: entry(409, 'Only a lease of an accepted call of an open run is renewed, up to its longest time.'),
+  lease_signature_invalid: entry(401, 'Send a lease token that this installation signed, as it was given.'),
+  lease_key_too_young: entry(409, 'Wait until the next key has been published as long as caches keep the key set.'),
+
   // Approvals
   approval_not_found: entry(404, 'Check the approval id.'),
   approval_not_pending: entry(409, 'The approval is closed; read it to see why.'),

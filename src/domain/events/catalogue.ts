@@ -2,6 +2,7 @@ import { APPROVAL_AND_COMMAND_EVENTS } from './approval-events.js';
 import { define, type EventDefinition, type StreamKind } from './event-definition.js';
 import { EVIDENCE_EVENTS } from './evidence-events.js';
 import { INSTALLATION_EVENTS } from './installation-events.js';
+import { LEASE_EVENTS } from './lease-events.js';
 import { OUTCOME_EVENTS } from './outcome-events.js';
 import type { PayloadOf } from './payload-shape.js';
 import { RUN_CHAIN_EVENTS } from './run-chain-events.js';
@@ -34,6 +35,7 @@ export const NOT_EXECUTED_REASONS = [
   'superseded',
   'digest_mismatch',
   'contradicted',
+  'lease_refused',
 ] as const;
 export type NotExecutedReason = (typeof NOT_EXECUTED_REASONS)[number];
 
@@ -258,6 +260,7 @@ export const CATALOGUE = {
   ...RUN_CHAIN_EVENTS,
   ...SESSION_EVENTS,
   ...OUTCOME_EVENTS,
+  ...LEASE_EVENTS,
   ...APPROVAL_AND_COMMAND_EVENTS,
   ...EVIDENCE_EVENTS,
   ...INSTALLATION_EVENTS,

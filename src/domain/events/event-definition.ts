@@ -13,6 +13,7 @@ export const STREAM_KINDS = [
   'evidence',
   'session',
   'checkpoint',
+  'lease',
 ] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
@@ -25,7 +26,8 @@ export type Producer =
   | 'recovery'
   | 'session-runtime'
   | 'harness'
-  | 'feedback-intake';
+  | 'feedback-intake'
+  | 'lease-authority';
 
 export interface EventDefinition {
   readonly stream: StreamKind;

@@ -7,6 +7,7 @@ import type { Operation } from './operation.js';
 /** Parameters of paths, by name. */
 const IN_PATH: Readonly<Record<string, { readonly means: string; readonly schema: z.ZodType }>> = {
   toolCallId: { means: 'Id of a tool call.', schema: id },
+  leaseId: { means: 'Id of a lease.', schema: id },
   approvalId: { means: 'Id of an approval.', schema: id },
   runId: { means: 'Id of a run.', schema: id },
   sessionId: { means: 'Id of a session, as its caller named it.', schema: z.string().min(1).max(200) },

@@ -2,6 +2,7 @@
 export const TAGS = {
   'Tool calls': 'Propose an effect, see what became of it, settle what nobody can know.',
   Approvals: 'Questions to people, and their answers.',
+  Leases: 'Who may do one act, until when: what was lent for calls, and how to end it.',
   Control: 'Commands: resume, cancel, retry, pause, reload. Each is recorded, also when it is refused.',
   Outcomes: 'What the world shows of a call, told by sources of feedback.',
   Sessions: 'Everything a replaced harness needs to go on: the log of a conversation, its state, its owner.',

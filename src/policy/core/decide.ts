@@ -1,4 +1,5 @@
 import type { Ask, PolicyAnnotations } from './annotations.js';
+import { joinLeaseTerms } from './lease-terms.js';
 import type { ApprovalFacts, ObligationDefaults } from './obligations.js';
 import { factsOnceGiven, joinAsks } from './obligations.js';
 import type { PolicyDecision, PolicyRequest } from './policy-types.js';
@@ -119,7 +120,13 @@ function allowed(permits: readonly PolicyAnnotations[]): Verdict {
     determining: idsOf(permits),
     obligations: null,
     engineErrors: [],
+    ...leaseOf(permits),
   };
+}
+
+function leaseOf(permits: readonly PolicyAnnotations[]): Pick<Verdict, 'lease'> {
+  const terms = permits.flatMap(({ lease }) => (lease === null ? [] : [lease]));
+  return terms.length === 0 ? {} : { lease: joinLeaseTerms(terms) };
 }
 
 function mustAsk(asking: readonly PolicyAnnotations[], obligations: Verdict['obligations']): Verdict {

@@ -56,3 +56,20 @@ function termsFrom(pairs: ReadonlyMap<string, string>): AnnotationValue<LeaseTer
     },
   };
 }
+
+/** All of them at once: the shortest time, the fewest uses, and only the scopes that every one that names any allows. */
+export function joinLeaseTerms(terms: readonly LeaseTerms[]): LeaseTerms {
+  const named = terms.flatMap(({ scopes }) => (scopes === null ? [] : [scopes]));
+  const [first, ...others] = named;
+  return {
+    ttlMs: least(terms.map(({ ttlMs }) => ttlMs)),
+    ttlMsMax: least(terms.map(({ ttlMsMax }) => ttlMsMax)),
+    usesMax: least(terms.map(({ usesMax }) => usesMax)),
+    scopes: first === undefined ? null : first.filter((scope) => others.every((other) => other.includes(scope))),
+  };
+}
+
+function least(values: readonly (number | null)[]): number | null {
+  const said = values.filter((value) => value !== null);
+  return said.length === 0 ? null : Math.min(...said);
+}

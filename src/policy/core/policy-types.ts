@@ -1,6 +1,7 @@
 import type { ApproverRule } from '../../domain/approval/approval.state.js';
 import type { DecisionOutcome } from '../../domain/events/catalogue.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
+import type { LeaseTerms } from './lease-terms.js';
 import type { Risk } from '../../domain/tool-call/tool-call.state.js';
 
 /** What the people have said so far, per group. Built by the server only. */
@@ -48,6 +49,8 @@ export interface PolicyDecision {
   readonly denyCode: 'no_permit' | 'forbidden' | 'engine_error' | null;
   readonly determining: readonly string[];
   readonly obligations: Obligations | null;
+  /** What the determining permits say of the lease of the call: of all of them the strictest. Absent: nothing. */
+  readonly lease?: LeaseTerms;
   readonly engineErrors: readonly string[];
   readonly policyRevision: string;
   readonly schemaDigest: string;

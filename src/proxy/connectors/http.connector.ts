@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { outputProblem } from '../../capabilities/argument-schema.js';
 import type { Cancel, Capability, Probe, RequestTemplate } from '../../capabilities/manifest.js';
-import { renderRequest } from '../../capabilities/request-rendering.js';
+import { renderRequest, type RenderedRequest } from '../../capabilities/request-rendering.js';
 import { jsonLimits } from '../../config/json-limits.js';
 import { Settings } from '../../config/settings.js';
 import type { JsonObject, JsonValue } from '../../domain/json/json-value.js';
@@ -10,6 +10,8 @@ import { truncateText } from '../../domain/text/truncate-text.js';
 import { HttpClient } from '../../egress/http-client.js';
 import type { OutboundResult } from '../../egress/outbound-request.js';
 import { Credentials } from '../../secrets/credentials.js';
+import type { LoadedLease } from '../../storage/units/lease-in-unit.js';
+import { LeaseCredentials } from './lease-credentials.js';
 import type { Scrubber } from '../core/scrub.js';
 import { classifyHttp, type HttpRules, type Observation } from '../core/classify-http.js';
 import { readCancelAnswer, type CancelHeard } from '../core/cancel-answer.js';
@@ -24,6 +26,10 @@ export interface Use {
   readonly deadline: number;
   /** Texts that nobody may see, besides credentials: the redacted arguments of this call. */
   readonly masked?: readonly string[];
+  /** What the request is made under, where the manifest has leases. */
+  readonly lease?: LoadedLease;
+  /** The token of that lease; only this file makes and reads it. */
+  readonly token?: string;
   /** Called when the request has been given to the socket. */
   readonly onSent?: () => void;
 }
@@ -55,6 +61,7 @@ export class HttpConnector {
     private readonly http: HttpClient,
     private readonly credentials: Credentials,
     private readonly settings: Settings,
+    private readonly leased: LeaseCredentials,
   ) {}
 
   /** Milliseconds without an answer after which "sent" is a fact of its own. */
@@ -63,8 +70,9 @@ export class HttpConnector {
   }
 
   /** Sends the effect. Called only after the intent to send is durable, once per attempt. */
-  async carryOut(capability: Capability, use: Use): Promise<Carried> {
+  async carryOut(capability: Capability, given: Use): Promise<Carried> {
     const { connector } = capability.manifest;
+    const use = given.lease === undefined ? given : await this.withToken(given);
     const bytesMax = Math.min(connector.responseBytesMax, this.settings.execution.resultBytesMax);
     const result = await this.send(capability, connector.request, use, bytesMax);
     const scrub = this.scrubberFor(use);
@@ -74,7 +82,8 @@ export class HttpConnector {
   }
 
   /** Sends the read-only look-up of the manifest's probe and reads what it says about the effect. */
-  async lookUp(capability: Capability, probe: Probe, use: Use): Promise<LookedUp> {
+  async lookUp(capability: Capability, probe: Probe, given: Use): Promise<LookedUp> {
+    const use = given.lease === undefined ? given : await this.withToken(given);
     const credential = probe.credential ?? capability.manifest.connector.credential;
     const result = await this.send(capability, probe.request, use, PROBE_BYTES_MAX, credential);
     const evidence = evidenceOf(result);
@@ -103,6 +112,26 @@ export class HttpConnector {
     return { answer: readCancelAnswer(result.status, body, cancel), effect, evidence };
   }
 
+  /** The token is masked like every other secret of the call: a tool that repeats it does not get it into the record. */
+  private async withToken(use: Use): Promise<Use> {
+    const token = await this.leased.tokenFor(use.lease);
+    return token === null ? use : { ...use, token, masked: [...(use.masked ?? []), token] };
+  }
+
+  private credentialHeaders(
+    capability: Capability,
+    rendered: RenderedRequest,
+    use: Use,
+    credential: string | null,
+  ): Readonly<Record<string, string>> | null {
+    if (use.token !== undefined) return this.leased.bearer(capability, use.token);
+    if (credential === null) return null;
+    if (capability.manifest.lease?.mode === 'sign_on_behalf') {
+      return this.leased.signature(rendered, credential, use.lease);
+    }
+    return this.credentials.header(credential).reveal();
+  }
+
   private send(
     capability: Capability,
     template: RequestTemplate,
@@ -112,11 +141,12 @@ export class HttpConnector {
   ): Promise<OutboundResult> {
     const { allowAddresses } = capability.manifest.connector;
     const rendered = renderRequest(capability, template, use);
+    const credentialHeaders = this.credentialHeaders(capability, rendered, use, credential);
     return this.http.send({
       method: rendered.method,
       url: rendered.url,
       headers: rendered.headers,
-      ...(credential === null ? {} : { credentialHeaders: this.credentials.header(credential).reveal() }),
+      ...(credentialHeaders === null ? {} : { credentialHeaders }),
       ...(rendered.body === null ? {} : { body: rendered.body }),
       allowAddresses,
       sendBeforeMonotonicMs: use.deadline - this.settings.execution.deadlineMarginMs,

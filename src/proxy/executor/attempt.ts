@@ -2,6 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import type { Capability } from '../../capabilities/manifest.js';
 import { jsonDigest } from '../../domain/digests/digests.js';
+import type { ErrorCode } from '../../domain/errors/error-codes.js';
+import { isBefore } from '../../domain/events/instant.js';
+import { endedLease } from '../../domain/lease/lease.place.js';
+import { isLiveLease } from '../../domain/lease/lease.state.js';
 import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
 import { RecordTampered, type Papers } from '../../policy/case-file.js';
 import { Judge } from '../../policy/judge.js';
@@ -43,6 +47,8 @@ export class Attempt {
       if (!(error instanceof RecordTampered)) throw error;
       return this.refuse(call, 'record_tampered', error.message);
     }
+    const missing = leaseProblem(call, capability, this.desk.now());
+    if (missing !== null) return this.refuse(call, missing, 'the lease of the attempt can no longer be used');
     await this.send(call, capability, papers);
   }
 
@@ -57,6 +63,7 @@ export class Attempt {
       masked,
       downstreamKey: call.state.downstreamKey,
       externalRequestId: null,
+      ...(call.lease === undefined ? {} : { lease: call.lease }),
       deadline: clock.monotonic() + leftMs,
       onSent: () => sent.mark(this.connector.recordSentAfterMs),
     });
@@ -79,6 +86,18 @@ export class Attempt {
       failure: { code, effect: 'none', basis: 'not_sent', retryable: false, message },
     });
   }
+}
+
+/** What was lent is still there: whoever revokes a lease before its use keeps the request from being sent. */
+function leaseProblem(call: Dispatching, { manifest }: Capability, now: string): ErrorCode | null {
+  if (manifest.lease === undefined) return null;
+  const { lease } = call;
+  if (lease === undefined || lease.state.attempt !== call.state.attempt) return 'lease_not_found';
+  if (!isLiveLease(lease.state)) {
+    const ended = endedLease(lease.state);
+    return ended.code;
+  }
+  return isBefore(now, lease.state.expiresAt) ? null : 'lease_expired';
 }
 
 const isDispatching = (call: LoadedCall): call is Dispatching => call.state.status === 'dispatching';

@@ -48,8 +48,8 @@ export class CallRecorder {
     if (nextAt !== undefined) next.workAt({ nextAt });
     await followOutcome({ read: this.desk.read, gate: this.gate }, draft, call, next);
     await this.desk.commit(draft);
-    const { facts } = next.after;
-    return { state: next.state, facts, row: next.row };
+    const { facts, lease } = next.after;
+    return { state: next.state, facts, row: next.row, ...(lease === undefined ? {} : { lease }) };
   }
 
   /**

@@ -8,8 +8,8 @@ import { APPROVER, Installation, TENANT } from '../../../test/builders/installat
 import { RecordTampered } from '../../policy/case-file.js';
 import { Dispatcher } from './dispatcher.js';
 
-const dispatcherOf = ({ desk, gate, judge, rejudgement }: Installation): Dispatcher =>
-  new Dispatcher(desk, gate, judge, rejudgement);
+const dispatcherOf = ({ desk, gate, judge, rejudgement, leases }: Installation): Dispatcher =>
+  new Dispatcher(desk, gate, judge, rejudgement, leases.authority);
 
 const dispatch = (installation: Installation, id: string) => dispatcherOf(installation).dispatch(TENANT, id);
 

@@ -9,11 +9,13 @@ import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
 import { Rejudgement } from '../../policy/approvals/rejudgement.js';
 import type { Judged } from '../../policy/judged.js';
+import { LeaseAuthority, type Lending } from '../../policy/leases/lease-authority.js';
 import { Judge } from '../../policy/judge.js';
 import { recordDecision } from '../../policy/judgement.js';
 import { GuardFailed, type Guard } from '../../storage/unit.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
+import { isLeaseLimit } from '../../storage/units/lease-in-unit.js';
 import { loadApproval, loadCall, type LoadedApproval, type LoadedCall } from '../../storage/units/load.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
@@ -38,6 +40,7 @@ export class Dispatcher {
     private readonly gate: CapabilityGate,
     private readonly judge: Judge,
     private readonly rejudgement: Rejudgement,
+    private readonly leases: LeaseAuthority,
   ) {}
 
   /** @throws RecordTampered when the record of the call is not what was agreed to. */
@@ -48,7 +51,7 @@ export class Dispatcher {
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
         if (error.guard === 'pauses') await this.gate.lookAgain();
-        if (error.guard === 'run_open' || error.guard === 'capability') return 'held';
+        if (error.guard === 'run_open' || error.guard === 'capability' || isLeaseLimit(error.guard)) return 'held';
       }
     }
     return 'held';
@@ -85,24 +88,47 @@ export class Dispatcher {
     return loadApproval(this.desk.read, row.tenant, row.approval_id);
   }
 
-  private async commitDispatch({ call, approval, capability, judged, nowMs }: Moment): Promise<DispatchResult> {
+  private async commitDispatch(moment: Moment): Promise<DispatchResult> {
+    const { call, approval, capability, judged, nowMs } = moment;
     const { now } = judged;
+    const nonce = this.desk.newId(ID_PREFIXES.attempt);
+    const { instance } = this.desk;
+    const dispatch = planDispatch(capability, call.state, { instance, nonce, target: judged.target, nowMs });
+    const when = { nowMs, executeBy: call.state.executeBy, deadline: dispatch.deadline };
+    const lending = this.leases.plan(capability, judged.decision, when);
+    if (lending.kind === 'refused') return this.refuseLease(moment, lending);
     const draft = this.begin(call, now);
     this.guard(draft, call, capability, judged);
     draft.guard(stillAuthorized(call));
     const next = new CallInUnit(draft, call);
     recordDecision(draft, next, judged);
-    const nonce = this.desk.newId(ID_PREFIXES.attempt);
     if (approval !== null) {
       draft.guard(consentStands(call, approval));
       const consumption = { attempt: call.state.attempt, nonce };
       new ApprovalInUnit(draft, approval, next.refs).do({ kind: 'consume', consumption, now });
     }
-    const { instance } = this.desk;
-    const dispatch = planDispatch(capability, next.state, { instance, nonce, target: judged.target, nowMs });
+    if (lending.kind === 'lend') this.leases.issue(draft, next, lending, nowMs);
     next.do({ kind: 'dispatch', now, dispatch });
     await this.desk.commit(draft);
     return 'dispatching';
+  }
+
+  /** L2, E4: what it would need may not be lent. Nothing was sent, and the consent, if there was one, was not used. */
+  private async refuseLease(
+    { call, approval, capability, judged, nowMs }: Moment,
+    lending: Extract<Lending, { kind: 'refused' }>,
+  ): Promise<DispatchResult> {
+    const draft = this.begin(call, judged.now);
+    this.guard(draft, call, capability, judged);
+    const next = new CallInUnit(draft, call);
+    recordDecision(draft, next, judged);
+    this.leases.refuse(draft, next, lending, nowMs);
+    if (approval !== null) {
+      new ApprovalInUnit(draft, approval, next.refs).do({ kind: 'close', closing: { reason: 'superseded' } });
+    }
+    next.do({ kind: 'close', closing: { reason: 'lease_refused' } });
+    await this.desk.commit(draft);
+    return 'closed';
   }
 
   /** The policy of this moment no longer allows it: the authorization is withdrawn and what it now wants is recorded. */
@@ -200,7 +226,7 @@ function isConsentTo({ row, state }: Authorized, approval: LoadedApproval, targe
 const isAuthorized = (call: LoadedCall): call is Authorized => call.state.status === 'authorized';
 
 interface Moment {
-  readonly call: LoadedCall;
+  readonly call: Authorized;
   readonly approval: LoadedApproval | null;
   readonly capability: Capability;
   readonly judged: Judged;

@@ -19,8 +19,8 @@ class Bench {
 
   constructor(concurrency: number, capabilities = [refundCapability({ concurrency })]) {
     this.installation = new Installation({ capabilities, settings: settingsWith() });
-    const { desk, gate, judge, rejudgement, log } = this.installation;
-    const real = new Dispatcher(desk, gate, judge, rejudgement);
+    const { desk, gate, judge, rejudgement, log, leases } = this.installation;
+    const real = new Dispatcher(desk, gate, judge, rejudgement, leases.authority);
     const dispatcher = {
       dispatch: (tenant: string, id: string): Promise<DispatchResult> => {
         this.dispatched.push(id);

@@ -39,12 +39,12 @@ class Bench {
 
   /** Whether the question was asked. */
   async ask(): Promise<boolean | 'later'> {
-    const { desk, gate, judge, capabilities } = this.installation;
+    const { desk, gate, judge, capabilities, leases } = this.installation;
     const connector = { replay: async () => this.replayed() } as unknown as HttpConnector;
     const [capability] = capabilities;
     if (capability === undefined) throw new Error('the bench has one capability');
     const call = (await this.installation.call(this.id)) as Reconciling;
-    const heard = await new Inquiry(desk, gate, judge, connector).ask(call, capability, true);
+    const heard = await new Inquiry(desk, gate, judge, connector, leases.probes).ask(call, capability, true);
     return heard === 'later' ? heard : heard !== null && this.replays > 0;
   }
 

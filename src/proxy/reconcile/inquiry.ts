@@ -6,6 +6,7 @@ import { RecordTampered } from '../../policy/case-file.js';
 import { Judge } from '../../policy/judge.js';
 import type { LoadedCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { ProbeLeases } from '../../policy/leases/probe-leases.js';
 import { HttpConnector, type LookedUp, type Use } from '../connectors/http.connector.js';
 import { mayReplay } from '../core/reconciliation-plan.js';
 
@@ -21,6 +22,7 @@ export class Inquiry {
     private readonly gate: CapabilityGate,
     private readonly judge: Judge,
     private readonly connector: HttpConnector,
+    private readonly leases: ProbeLeases,
   ) {}
 
   /** Null when the question cannot or may not be asked; `later` when nothing may be sent just now. */
@@ -35,7 +37,10 @@ export class Inquiry {
   async lookUp(call: LoadedCall, capability: Capability): Promise<LookedUp | null> {
     const { probe } = capability.manifest;
     const use = probe === null ? null : await this.useOf(call);
-    return probe === null || use === null ? null : this.connector.lookUp(capability, probe, use);
+    if (probe === null || use === null) return null;
+    return this.leases.around(call, capability, (lease) =>
+      this.connector.lookUp(capability, probe, lease === undefined ? use : { ...use, lease }),
+    );
   }
 
   private async useOf(call: LoadedCall): Promise<Use | null> {

@@ -25,14 +25,14 @@ class Bench {
 
   constructor(changes: Changes = {}) {
     this.installation = new Installation({ capabilities: [refundCapability({ ...MANIFEST, ...changes })] });
-    const { desk, gate, judge, recorder } = this.installation;
+    const { desk, gate, judge, recorder, leases } = this.installation;
     const connector = {
       lookUp: async (_capability: unknown, _probe: unknown, use: Use): Promise<LookedUp> => {
         this.asked.push(use);
         return { finding: this.finding, reached: this.reached, evidence: { status: 200 } };
       },
     };
-    const inquiry = new Inquiry(desk, gate, judge, connector as unknown as HttpConnector);
+    const inquiry = new Inquiry(desk, gate, judge, connector as unknown as HttpConnector, leases.probes);
     this.reconciliation = new Reconciliation(desk, gate, inquiry, recorder);
   }
 

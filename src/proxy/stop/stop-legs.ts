@@ -11,6 +11,7 @@ import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { archiveCheckpoints } from '../../storage/units/checkpoint-in-unit.js';
 import { callFromRow, loadApproval, type LoadedCall } from '../../storage/units/load.js';
+import { revokeRunLeases } from '../../storage/units/lease-in-unit.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
@@ -132,6 +133,7 @@ export class StopLegs {
       where: { run_id: run.run_id, status: { oneOf: UNSETTLED } },
       expect: 'absent',
     });
+    await revokeRunLeases(this.desk.read, draft, run, 'stopped');
     new RunInUnit(draft, { state: runState(run), facts: runFacts(run) }).do(
       { kind: 'stop', stop: { legs: { model, calls, callCount: legs.length } }, openCalls: 0 },
       'session-runtime',

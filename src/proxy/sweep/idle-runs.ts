@@ -4,6 +4,7 @@ import { TOOL_CALL_STATUSES, isTerminal } from '../../domain/tool-call/tool-call
 import { runFacts, runState } from '../../storage/rows/run.row.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
+import { revokeRunLeases } from '../../storage/units/lease-in-unit.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
@@ -43,6 +44,7 @@ export class IdleRuns {
 
   private async complete(row: TableRow<'runs'>): Promise<void> {
     const draft = this.desk.beginAbout(row, { lane: 'govern', causeKind: 'timer' });
+    await revokeRunLeases(this.desk.read, draft, row, 'run_ended');
     new RunInUnit(draft, { state: runState(row), facts: runFacts(row) }).do(
       { kind: 'complete', completion: { reason: 'idle' }, openCalls: 0 },
       'recovery',

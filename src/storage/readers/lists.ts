@@ -1,4 +1,5 @@
 import type { ApprovalStatus } from '../../domain/approval/approval.state.js';
+import type { LeaseStatus } from '../../domain/lease/lease.state.js';
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 
 /** Rows one page may hold, whatever is asked for. */
@@ -37,6 +38,12 @@ export interface ToolCallListQuery extends ListQuery {
 
 export interface ApprovalListQuery extends ListQuery {
   readonly statuses?: readonly ApprovalStatus[];
+  readonly toolCallId?: string;
+  readonly runId?: string;
+}
+
+export interface LeaseListQuery extends ListQuery {
+  readonly statuses?: readonly LeaseStatus[];
   readonly toolCallId?: string;
   readonly runId?: string;
 }

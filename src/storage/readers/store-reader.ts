@@ -2,6 +2,7 @@ import type { CommittedEvent, StreamRef } from '../../domain/events/envelope.js'
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { ApprovalListQuery, Page, ToolCallListQuery } from './lists.js';
 import type { TableRow } from '../rows/tables.js';
+import type { LeaseReader } from './lease.reader.js';
 import type { SessionReader } from './session-records.js';
 
 /**
@@ -16,6 +17,7 @@ export interface StoreReader
     RunReader,
     RunChainReader,
     OutcomeReader,
+    LeaseReader,
     ProposalReader,
     WorkReader,
     CensusReader,

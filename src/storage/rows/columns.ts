@@ -1,3 +1,4 @@
+import { LEASE_COLUMNS } from './lease.columns.js';
 import { OUTCOME_COLUMNS } from './outcome.columns.js';
 import { SESSION_COLUMNS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
@@ -61,6 +62,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
     policy_decision_id: 'text?',
     policy_revision: 'text?',
     approval_id: 'text?',
+    lease_id: 'text?',
     authorization_basis: 'text?',
     execute_by: 'text?',
     external_request_id: 'text?',
@@ -154,6 +156,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
     resolved_at: 'text?',
   },
   ...OUTCOME_COLUMNS,
+  ...LEASE_COLUMNS,
   ...SESSION_COLUMNS,
   control_commands: {
     tenant: 'text',

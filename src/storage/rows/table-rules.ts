@@ -1,3 +1,4 @@
+import { LEASE_KEYS } from './lease.columns.js';
 import { OUTCOME_KEYS } from './outcome.columns.js';
 import { SESSION_KEYS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
@@ -11,6 +12,7 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   approval_votes: ['approval_id', 'sub'],
   handoffs: ['handoff_id'],
   ...OUTCOME_KEYS,
+  ...LEASE_KEYS,
   ...SESSION_KEYS,
   control_commands: ['tenant', 'command_id'],
   capabilities: ['name', 'version'],

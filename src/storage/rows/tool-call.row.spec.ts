@@ -99,6 +99,7 @@ const facts: fc.Arbitrary<ToolCallFacts> = fc.record({
   policy_decision_id: nullable(text),
   policy_revision: nullable(text),
   approval_id: nullable(text),
+  lease_id: nullable(text),
   proposed_event_id: text,
   decided_event_id: nullable(text),
   settled_event_id: nullable(text),

@@ -36,6 +36,7 @@ export type ToolCallFacts = Pick<
   | 'policy_decision_id'
   | 'policy_revision'
   | 'approval_id'
+  | 'lease_id'
   | 'proposed_event_id'
   | 'decided_event_id'
   | 'settled_event_id'
@@ -61,6 +62,7 @@ export function toolCallFacts(row: Row): ToolCallFacts {
     policy_decision_id: row.policy_decision_id,
     policy_revision: row.policy_revision,
     approval_id: row.approval_id,
+    lease_id: row.lease_id,
     proposed_event_id: row.proposed_event_id,
     decided_event_id: row.decided_event_id,
     settled_event_id: row.settled_event_id,
@@ -77,7 +79,7 @@ export function toolCallFacts(row: Row): ToolCallFacts {
  */
 export function toolCallRow(facts: ToolCallFacts, state: ToolCallState): Row {
   const columns: StatusColumns = Object.assign({}, NOTHING_MORE, statusColumns(state));
-  // One literal, every column by its name: putting 46 columns together from parts costs more than everything else here.
+  // One literal, every column by its name: putting 47 columns together from parts costs more than everything else here.
   return {
     tool_call_id: facts.tool_call_id,
     tenant: facts.tenant,
@@ -104,6 +106,7 @@ export function toolCallRow(facts: ToolCallFacts, state: ToolCallState): Row {
     policy_decision_id: facts.policy_decision_id,
     policy_revision: facts.policy_revision,
     approval_id: facts.approval_id,
+    lease_id: facts.lease_id,
     authorization_basis: columns.authorization_basis,
     execute_by: columns.execute_by,
     external_request_id: state.externalRequestId,

@@ -6,6 +6,7 @@ import { censusReader } from '../readers/census.reader.js';
 import { eventReader } from '../readers/event.reader.js';
 import { installationReader } from '../readers/installation.reader.js';
 import { lateResultReader } from '../readers/late-result.reader.js';
+import { leaseReader } from '../readers/lease.reader.js';
 import { outcomeReader } from '../readers/outcome.reader.js';
 import { OpenedKeys } from '../readers/opened-keys.js';
 import { proposalReader } from '../readers/proposal.reader.js';
@@ -77,6 +78,7 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...eventReader(connection, keys),
     ...runChainReader(connection, keys),
     ...outcomeReader(connection),
+    ...leaseReader(connection, lists),
     ...sessionReader(connection, keys),
   };
 }

@@ -39,6 +39,7 @@ const FACTS: ToolCallFacts = {
   policy_decision_id: null,
   policy_revision: null,
   approval_id: null,
+  lease_id: null,
   proposed_event_id: '',
   decided_event_id: null,
   settled_event_id: null,

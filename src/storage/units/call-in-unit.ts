@@ -5,7 +5,8 @@ import { principalKey } from '../../domain/principal.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
 import { decideToolCall } from '../../domain/tool-call/tool-call.decide.js';
 import { evolveToolCall } from '../../domain/tool-call/tool-call.evolve.js';
-import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
+import { isLiveLease } from '../../domain/lease/lease.state.js';
+import { isTerminal, type ToolCallState } from '../../domain/tool-call/tool-call.state.js';
 import { changedColumns } from '../rows/changed-columns.js';
 import { toolCallRow, type ToolCallFacts } from '../rows/tool-call.row.js';
 import type { TableRow } from '../rows/tables.js';
@@ -18,6 +19,7 @@ import {
   type PlacedEvent,
   type WorkTiming,
 } from './call-rows.js';
+import { LeaseInUnit, type LoadedLease } from './lease-in-unit.js';
 import type { UnitDraft } from './unit-draft.js';
 import { recordCheckpoint } from './wait-checkpoint.js';
 
@@ -27,6 +29,8 @@ export interface CallBefore {
   readonly facts: ToolCallFacts;
   /** The row that both were read from, where there is one: what the new row is compared with. */
   readonly row?: TableRow<'tool_calls'>;
+  /** The act lease of the present attempt, where it was dispatched under one. */
+  readonly lease?: LoadedLease;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -58,6 +62,7 @@ export class CallInUnit {
   private readonly facts: Mutable<ToolCallFacts>;
   private built: TableRow<'tool_calls'> | null = null;
   private timing: WorkTiming = {};
+  private released = false;
 
   constructor(
     private readonly draft: UnitDraft,
@@ -81,7 +86,9 @@ export class CallInUnit {
 
   /** The call as it will be when the unit is durable. */
   get after(): CallBefore {
-    return { state: this.state, facts: { ...this.facts } };
+    const after = { state: this.state, facts: { ...this.facts } };
+    const { lease } = this.before;
+    return lease === undefined || this.released ? after : { ...after, lease };
   }
 
   /** The row of the call as it will be when the unit is durable. */
@@ -110,7 +117,16 @@ export class CallInUnit {
     if (decided.events.some(({ type }) => type === 'tool.call.result_unknown')) {
       recordCheckpoint(this.draft, this.refs, 'awaiting_reconciliation');
     }
+    if (this.before.lease !== undefined) this.releaseWithEnd(this.before.lease);
     return this;
+  }
+
+  /** L5: whichever way a call ends, what was lent for it ends in the same unit. */
+  private releaseWithEnd(lease: LoadedLease): void {
+    if (this.released || !isLiveLease(lease.state) || !isTerminal(this.state.status)) return;
+    this.released = true;
+    const release = { reason: 'call_ended', at: this.draft.context.occurredAt } as const;
+    new LeaseInUnit(this.draft, lease, this.refs).do({ kind: 'release', release });
   }
 
   /** When the reconciler may look: set by whoever makes the result unknown or asks again. */
@@ -131,6 +147,7 @@ export class CallInUnit {
     if (facts.reasoning_object_id !== null) refs.reasoningObjectId = facts.reasoning_object_id;
     if (facts.skill_id !== null) refs.skillId = facts.skill_id;
     if (facts.approval_id !== null) refs.approvalId = facts.approval_id;
+    if (facts.lease_id !== null) refs.credentialLeaseId = facts.lease_id;
     if (facts.policy_decision_id !== null) refs.policyDecisionId = facts.policy_decision_id;
     if (current !== null) refs.capabilityId = `${current.capability}@${current.capabilityVersion}`;
     return refs;
@@ -150,13 +167,23 @@ export class CallInUnit {
       facts.policy_decision_id = refs.policyDecisionId ?? null;
       facts.policy_revision = event.payload.policyRevision;
     }
-    if (event.type === 'tool.call.retry_accepted') facts.approval_id = null;
+    if (event.type === 'tool.call.retry_accepted') {
+      facts.approval_id = null;
+      facts.lease_id = null;
+    }
   }
 
   /** The approval that now stands for the call. */
   boundTo(approvalId: string | null): this {
     this.built = null;
     this.facts.approval_id = approvalId;
+    return this;
+  }
+
+  /** The lease that the present attempt is dispatched under. */
+  underLease(leaseId: string): this {
+    this.built = null;
+    this.facts.lease_id = leaseId;
     return this;
   }
 

@@ -6,6 +6,7 @@ import type { ToolCallState, ToolCallStatus } from '../../domain/tool-call/tool-
 import type { StoreReader } from '../readers/store-reader.js';
 import type { ApprovalBefore } from './approval-in-unit.js';
 import type { CallBefore } from './call-in-unit.js';
+import { loadedLease } from './lease-in-unit.js';
 
 export interface LoadedCall extends CallBefore {
   readonly state: ToolCallState;
@@ -21,7 +22,7 @@ export interface LoadedApproval extends ApprovalBefore {
 /** Statuses whose state holds what carries the attempt. */
 const ATTEMPTED: readonly ToolCallStatus[] = ['dispatching', 'dispatched', 'accepted', 'result_unknown', 'reconciling'];
 
-/** One primary-key read, and one more for the attempt that is on the wire or unknown. */
+/** One primary-key read, and one more each for the attempt that is on the wire or unknown, and for its lease. */
 export async function loadCall(read: StoreReader, tenant: string, toolCallId: string): Promise<LoadedCall | null> {
   const row = await read.toolCall(tenant, toolCallId);
   return row === null ? null : callFromRow(read, row);
@@ -32,11 +33,23 @@ const LOADED = new WeakMap<TableRow<'tool_calls'>, { attempt: TableRow<'attempts
 
 export async function callFromRow(read: StoreReader, row: TableRow<'tool_calls'>): Promise<LoadedCall> {
   const attempt = ATTEMPTED.includes(row.status) ? await read.attempt(row.tenant, row.tool_call_id, row.attempt) : null;
+  if (row.lease_id !== null) return underLease(read, row, attempt);
   const known = LOADED.get(row);
   if (known !== undefined && known.attempt === attempt) return known.call;
   const call = { row, facts: toolCallFacts(row), state: toolCallState(row, attempt) };
   LOADED.set(row, { attempt, call });
   return call;
+}
+
+/** A lease moves without its call: it is read each time. */
+async function underLease(
+  read: StoreReader,
+  row: TableRow<'tool_calls'>,
+  attempt: TableRow<'attempts'> | null,
+): Promise<LoadedCall> {
+  const lease = await read.actLease(row.tenant, row.tool_call_id, row.attempt);
+  const call = { row, facts: toolCallFacts(row), state: toolCallState(row, attempt) };
+  return lease === null ? call : { ...call, lease: loadedLease(lease) };
 }
 
 export async function loadApproval(

@@ -39,6 +39,7 @@ import {
   ScriptedPolicy,
   TENANT,
 } from '../../builders/installation.js';
+import { leasesOf } from '../../builders/lease-parts.js';
 import { settingsWith } from '../../builders/settings-examples.js';
 import { outcomeOf } from './outcomes.js';
 import { unit } from './unit-builders.js';
@@ -95,8 +96,8 @@ class CrowdedDesk extends UnitDesk {
 /** The product's own parts over a real store; only the policy is scripted, and there is no tool. */
 export class Parts {
   readonly policy = new ScriptedPolicy();
-  private readonly log = new KeptLog();
-  private readonly settings = settingsWith();
+  readonly log = new KeptLog();
+  readonly settings = settingsWith();
 
   private constructor(
     readonly store: Store,
@@ -150,7 +151,7 @@ export class Parts {
   }
 
   get dispatcher(): Dispatcher {
-    return new Dispatcher(this.desk, this.gate, this.judge, this.rejudgement);
+    return new Dispatcher(this.desk, this.gate, this.judge, this.rejudgement, leasesOf(this).authority);
   }
 
   async call(id: string): Promise<LoadedCall> {
@@ -212,7 +213,7 @@ export class Parts {
 
   private async propose(): Promise<string> {
     const { desk, gate, judge, registry, settings } = this;
-    const units = new ProposalUnits(desk, gate, judge, new RunDirectory(desk));
+    const units = new ProposalUnits(desk, gate, judge, new RunDirectory(desk), leasesOf(this).authority);
     const handler = new ProposeToolCallHandler(desk, new IntentReader(registry, settings), gate, judge, units);
     return (await handler.execute(new ProposeToolCall(AGENT, proposalWith()))).toolCallId;
   }

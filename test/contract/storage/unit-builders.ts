@@ -232,6 +232,7 @@ export class CallScript {
         policy_decision_id: this.decisionId,
         policy_revision: DIGEST,
         approval_id: null,
+        lease_id: null,
         proposed_event_id: this.proposedEventId,
         decided_event_id: null,
         settled_event_id: null,
