@@ -22,7 +22,6 @@ import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool
 import { RunDirectory } from './control/propose-tool-call/run-directory.js';
 import { RecordCallbackHandler } from './control/record-callback/record-callback.handler.js';
 import { RecordStatementHandler } from './control/record-statement/record-statement.handler.js';
-import { LEASE_COMMANDS } from './control/leases/leases.providers.js';
 import { RUN_CHAIN } from './control/run-chain.providers.js';
 import { ReloadPoliciesHandler } from './control/reload-policies/reload-policies.handler.js';
 import { ReplayDeliveriesHandler } from './control/replay-deliveries/replay-deliveries.handler.js';
@@ -68,7 +67,6 @@ import { GetApprovalHandler, ListApprovalsHandler } from './runtime/queries/appr
 import { GetCommandHandler } from './runtime/queries/command.queries.js';
 import { FollowEventsHandler, ListEventsHandler } from './runtime/queries/event.queries.js';
 import { ListDeadLettersHandler, ListSinksHandler } from './runtime/queries/outbox.queries.js';
-import { LEASE_QUERIES } from './runtime/queries/lease.queries.js';
 import { RUN_QUERIES } from './runtime/queries/run.providers.js';
 import { GetToolCallHandler, ListToolCallsHandler } from './runtime/queries/tool-call.query-handlers.js';
 import { ApprovalViews } from './runtime/views/approval.view.js';
@@ -187,8 +185,6 @@ export class AppModule {
         CapabilityRegistration,
         ...POLICY,
         ...LEASES,
-        ...LEASE_COMMANDS,
-        ...LEASE_QUERIES,
         ...SESSIONS,
         ...CONTROL,
         ...PROXY,

@@ -89,10 +89,6 @@ describe('a manifest', () => {
     },
   );
 
-  it.each(['lease', 'execution'])('refuses %s, which this version would ignore', (key) => {
-    expect(problemsWith({ [key]: {} })).toEqual([expect.stringContaining(`/${key}: is not supported by this version`)]);
-  });
-
   it('refuses unknown keys everywhere, so that a typing error is never silently a default', () => {
     const found = pointersWith({
       idempotencyy: {},

@@ -184,7 +184,7 @@ const NOT_EXECUTED_GUIDANCE: Readonly<Record<NotExecutedReason, string>> = {
   contradicted:
     'It has not run because evidence says that an earlier attempt ran; nothing is safe to send until a person has looked.',
   lease_refused:
-    'It has not run because the credential it needs may not be lent for it; an operator has to look before it is tried again.',
+    'It has not run because what it needs may not be lent for it; trying again is safe once an operator has looked.',
   digest_mismatch:
     'It has not run because what was stored is not what was allowed; trying again is safe once that is cleared up.',
 };

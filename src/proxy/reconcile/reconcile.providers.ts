@@ -1,3 +1,4 @@
+import { LeaseCredentials } from '../connectors/lease-credentials.js';
 import { AcceptedPolling } from './accepted-polling.js';
 import { Inquiry } from './inquiry.js';
 import { LateApplication } from './late-application.js';
@@ -8,7 +9,7 @@ import { Reconciler } from './reconciler.worker.js';
 import { Reconciliation } from './reconciliation.js';
 import { RestoredCalls } from './restored-calls.js';
 
-/** What finds out about results that nobody knows: by asking, and by what comes of itself. */
+/** What finds out about results that nobody knows: by asking, with what it takes to ask, and by what comes of itself. */
 export const RECONCILE = [
   AcceptedPolling,
   Inquiry,
@@ -19,4 +20,5 @@ export const RECONCILE = [
   LateResults,
   LateWatch,
   RestoredCalls,
+  LeaseCredentials,
 ];
