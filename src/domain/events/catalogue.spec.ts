@@ -29,7 +29,7 @@ const FIXED_NAMES = [
   'subagent.late_result',
   'feedback.inconclusive',
 ];
-const IRREGULAR = ['set', 'held', 'taken', 'withdrawn', 'met'];
+const IRREGULAR = ['set', 'held', 'taken', 'withdrawn', 'met', 'irrevocable'];
 
 const eventsOf = (decided: Decided): readonly DomainEvent[] => (decided.ok ? decided.events : []);
 

@@ -39,7 +39,8 @@ import {
   ScriptedPolicy,
   TENANT,
 } from '../../builders/installation.js';
-import { leasesOf } from '../../builders/lease-parts.js';
+import { leasesOf, type LeaseParts } from '../../builders/lease-parts.js';
+import type { Changes } from '../capabilities/manifest-examples.js';
 import { settingsWith } from '../../builders/settings-examples.js';
 import { outcomeOf } from './outcomes.js';
 import { unit } from './unit-builders.js';
@@ -98,6 +99,7 @@ export class Parts {
   readonly policy = new ScriptedPolicy();
   readonly log = new KeptLog();
   readonly settings = settingsWith();
+  private lending: LeaseParts | null = null;
 
   private constructor(
     readonly store: Store,
@@ -107,11 +109,11 @@ export class Parts {
     private readonly slots: ExecutionSlots,
   ) {}
 
-  static async over(store: Store): Promise<Parts> {
+  static async over(store: Store, changes: Changes = {}): Promise<Parts> {
     const clock = new SystemClock();
     const identity = new InstanceIdentity(await store.registerInstance());
     const desk = new CrowdedDesk(store, new IdSource(clock, new SystemRandom()), clock, identity);
-    const registry = new CapabilityRegistry([refundCapability()]);
+    const registry = new CapabilityRegistry([refundCapability(changes)]);
     const slots = new ExecutionSlots(
       clock,
       settingsWith().execution.maxInFlight,
@@ -142,6 +144,10 @@ export class Parts {
     return new Parts(store, desk, registry, new CapabilityGate(registry, pauses, new DispatchHandover(slots)), slots);
   }
 
+  get leases(): LeaseParts {
+    return (this.lending ??= leasesOf(this));
+  }
+
   private get judge(): Judge {
     return new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), this.settings);
   }
@@ -151,7 +157,7 @@ export class Parts {
   }
 
   get dispatcher(): Dispatcher {
-    return new Dispatcher(this.desk, this.gate, this.judge, this.rejudgement, leasesOf(this).authority);
+    return new Dispatcher(this.desk, this.gate, this.judge, this.rejudgement, this.leases.authority);
   }
 
   async call(id: string): Promise<LoadedCall> {
@@ -180,6 +186,11 @@ export class Parts {
     const id = await this.propose();
     for (const slot of taken) this.slots.release(slot);
     return id;
+  }
+
+  /** A call that was proposed and dispatched in one unit. */
+  dispatched(): Promise<string> {
+    return this.propose();
   }
 
   /** A call that a person has approved. */
@@ -213,7 +224,7 @@ export class Parts {
 
   private async propose(): Promise<string> {
     const { desk, gate, judge, registry, settings } = this;
-    const units = new ProposalUnits(desk, gate, judge, new RunDirectory(desk), leasesOf(this).authority);
+    const units = new ProposalUnits(desk, gate, judge, new RunDirectory(desk), this.leases.authority);
     const handler = new ProposeToolCallHandler(desk, new IntentReader(registry, settings), gate, judge, units);
     return (await handler.execute(new ProposeToolCall(AGENT, proposalWith()))).toolCallId;
   }
