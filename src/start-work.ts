@@ -57,7 +57,7 @@ export async function startWork(
   logger: Logger,
 ): Promise<(graceMs: number) => Promise<void>> {
   const [executor, reconciler, breaker] = [app.get(Executor), app.get(Reconciler), app.get(Breaker)];
-  const [canceller, stopping] = [app.get(Canceller), app.get(StoppingRuns)];
+  const [canceller, stopping, late] = [app.get(Canceller), app.get(StoppingRuns), app.get(LateResults)];
   const [expiry, stale, orphans, authorized, idleRuns] = [
     app.get(ApprovalExpiry),
     app.get(StaleQuestions),
@@ -66,7 +66,6 @@ export async function startWork(
     app.get(IdleRuns),
   ];
   const [policyWatch, storeWatch, clockWatch] = [app.get(PolicyWatch), app.get(StoreWatch), app.get(ClockWatch)];
-  const late = app.get(LateResults);
   const sweep = new Periodic(
     [
       { name: 'ownership', tick: () => app.get(Ownership).tick() },
@@ -79,8 +78,7 @@ export async function startWork(
       { name: 'stopping runs', tick: () => stopping.tick() },
       { name: 'sessions', tick: () => app.get(SessionFollower).tick() },
       { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
-      { name: 'lease expiry', tick: () => app.get(LeaseSweep).tick() },
-      { name: 'upstream revocations', tick: () => app.get(UpstreamRevocations).tick() },
+      ...leaseChores(app),
       { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
     ],
     settings.execution.sweepIntervalMs,
@@ -124,6 +122,12 @@ export async function startWork(
     breaker.stop();
   };
 }
+
+/** What ends leases here, and at whoever made a credential for one. */
+const leaseChores = (app: NestFastifyApplication) => [
+  { name: 'lease expiry', tick: () => app.get(LeaseSweep).tick() },
+  { name: 'upstream revocations', tick: () => app.get(UpstreamRevocations).tick() },
+];
 
 /** Wall-clock milliseconds; null in a new installation. */
 async function lastSignOfLife({ read, instance }: UnitDesk): Promise<number | null> {

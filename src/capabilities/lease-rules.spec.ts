@@ -48,10 +48,18 @@ describe('the keys lease and execution', () => {
     ['a header without a token', { ...RIGHT, lease: { ...LEASE, header: 'x-token' } }, '/lease/header'],
     ['renewals of what the proxy uses', { ...RIGHT, lease: { ...LEASE, renewableFor: '10m' } }, '/lease/renewableFor'],
     ['a token without an audience', { ...TOKEN, lease: { ...LEASE, mode: 'token' } }, '/lease/audience: is missing'],
-    ['a token beside a credential', { ...TOKEN, connector: { credential: 'payments' } }, '/connector/credential: the token'],
+    [
+      'a token beside a credential',
+      { ...TOKEN, connector: { credential: 'payments' } },
+      '/connector/credential: the token',
+    ],
     [
       'a header that carries the token',
-      { ...TOKEN, lease: { ...TOKEN.lease, header: 'x-token' }, connector: { request: { headers: { 'X-Token': 'a' } } } },
+      {
+        ...TOKEN,
+        lease: { ...TOKEN.lease, header: 'x-token' },
+        connector: { request: { headers: { 'X-Token': 'a' } } },
+      },
       '/connector/request/headers/X-Token',
     ],
     [
@@ -76,8 +84,13 @@ describe('the keys lease and execution', () => {
 
   it('refuse to ask about an effect by sending it again, and to cancel with a token', () => {
     const replay = { ...RIGHT, effect: 'replay_by_key', probe: undefined, idempotency: { replayAsProbe: true } };
-    expect(problemsWith(replay)).toContainEqual(expect.stringContaining('/idempotency/replayAsProbe: a lease is burnt'));
-    const cancel = { by: 'idempotency_key', request: { method: 'POST', path: '/cancel', body: { key: '{downstreamKey}' } } };
+    expect(problemsWith(replay)).toContainEqual(
+      expect.stringContaining('/idempotency/replayAsProbe: a lease is burnt'),
+    );
+    const cancel = {
+      by: 'idempotency_key',
+      request: { method: 'POST', path: '/cancel', body: { key: '{downstreamKey}' } },
+    };
     expect(problemsWith({ ...TOKEN, cancel })).toContainEqual(expect.stringContaining('/cancel: has no credential'));
   });
 });

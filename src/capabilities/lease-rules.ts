@@ -1,14 +1,15 @@
 import { resolveBaseUrl } from './base-url.js';
 import { problemAt, type PlacedProblem } from './manifest-problem.js';
-import type { ManifestSurroundings } from './manifest-rules.js';
 import type { ManifestDraft } from './manifest-schema.js';
+
+type Upstreams = Readonly<Record<string, string>>;
 
 /** The scope of a look-up; an act never has it. */
 export const QUERY_SCOPE = 'query';
 
 /** What `lease` and `execution` contradict, in each other and in the rest of the manifest. */
-export function* leaseProblems(draft: ManifestDraft, surroundings: ManifestSurroundings): Generator<PlacedProblem> {
-  yield* executionProblems(draft, surroundings);
+export function* leaseProblems(draft: ManifestDraft, upstreams: Upstreams): Generator<PlacedProblem> {
+  yield* executionProblems(draft, upstreams);
   const { lease, execution, connector, idempotency, cancel } = draft;
   if (lease === undefined || lease === null) return;
   if (execution === null) yield problemAt('/execution', 'is missing: a lease records where and how far it is trusted');
@@ -18,10 +19,14 @@ export function* leaseProblems(draft: ManifestDraft, surroundings: ManifestSurro
   if (lease.ttl > lease.maxTtl) yield problemAt('/lease/ttl', 'is longer than maxTtl');
   for (const [index, scope] of lease.scopes.entries()) {
     if (lease.scopes.indexOf(scope) !== index) yield problemAt(`/lease/scopes/${index}`, 'is listed twice');
-    if (scope === QUERY_SCOPE) yield problemAt(`/lease/scopes/${index}`, 'is the scope of look-ups and of nothing else');
+    if (scope === QUERY_SCOPE)
+      yield problemAt(`/lease/scopes/${index}`, 'is the scope of look-ups and of nothing else');
   }
   if (idempotency?.replayAsProbe === true) {
-    yield problemAt('/idempotency/replayAsProbe', 'a lease is burnt by the one attempt: nothing may send the effect again');
+    yield problemAt(
+      '/idempotency/replayAsProbe',
+      'a lease is burnt by the one attempt: nothing may send the effect again',
+    );
   }
   if (lease.mode === 'token') {
     yield* tokenProblems(draft);
@@ -32,7 +37,8 @@ export function* leaseProblems(draft: ManifestDraft, surroundings: ManifestSurro
     yield problemAt('/connector/credential', `is missing: ${lease.mode} is about a credential of the settings`);
   }
   if (lease.maxUses > 1) yield problemAt('/lease/maxUses', 'the proxy uses a lease once: more than 1 is for token');
-  if (lease.header !== null) yield problemAt('/lease/header', 'is for token; the settings name the header of a credential');
+  if (lease.header !== null)
+    yield problemAt('/lease/header', 'is for token; the settings name the header of a credential');
   if (lease.renewableFor !== null) yield problemAt('/lease/renewableFor', 'only a token that others hold is renewed');
 }
 
@@ -53,7 +59,7 @@ function* tokenProblems({ lease, connector }: ManifestDraft): Generator<PlacedPr
 /** K-39: what the proxy itself would reach is inside the policy it records. */
 function* executionProblems(
   { execution, connector, effect }: ManifestDraft,
-  { upstreams }: ManifestSurroundings,
+  upstreams: Upstreams,
 ): Generator<PlacedProblem> {
   if (execution === undefined || execution === null) return;
   const { networkPolicy, dataAccessPolicy } = execution;

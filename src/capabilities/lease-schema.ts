@@ -19,7 +19,9 @@ export function leaseKeys(duration: (minMs: number, maxMs: number) => z.ZodType<
       ttl: ttl.default(60_000),
       maxTtl: ttl.default(300_000),
       maxUses: z.int().min(1).max(1_000).default(1),
-      renewableFor: duration(60_000, 24 * 3_600_000).nullable().default(null),
+      renewableFor: duration(60_000, 24 * 3_600_000)
+        .nullable()
+        .default(null),
       header: z
         .string()
         .regex(/^[a-z0-9-]{1,64}$/, 'must be the name of a header in lower case')
@@ -41,7 +43,10 @@ export function leaseKeys(duration: (minMs: number, maxMs: number) => z.ZodType<
         })
         .readonly(),
       dataAccessPolicy: z
-        .strictObject({ access: z.enum(['none', 'read', 'write']), resources: z.array(word).max(32).readonly().default([]) })
+        .strictObject({
+          access: z.enum(['none', 'read', 'write']),
+          resources: z.array(word).max(32).readonly().default([]),
+        })
         .readonly(),
     })
     .readonly();

@@ -44,7 +44,7 @@ export function ruleProblems(
     ...statusProblems(draft),
     ...pointerProblems(draft, inputSchema),
     ...successProblems(draft),
-    ...leaseProblems(draft, surroundings),
+    ...leaseProblems(draft, surroundings.upstreams),
   ];
 }
 

@@ -98,7 +98,8 @@ export const ROTATE_LEASE_KEY = {
   id: 'rotateLeaseKey',
   tag: 'Leases',
   summary: 'Sign with the next key',
-  description: 'The next key has been in the key set for as long as others may keep it. For operators of the installation.',
+  description:
+    'The next key has been in the key set for as long as others may keep it. For operators of the installation.',
   headers: [COMMAND_KEY],
   body: leaseKeyRotationBody,
   answers: { 200: { means: 'The keys that sign now, and next.', body: leaseKeyRotated } },

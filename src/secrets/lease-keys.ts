@@ -80,7 +80,8 @@ export class LeaseKeys {
   publicKey(kid: string): KeyObject | null {
     const jwk = this.jwks().find((key) => key.kid === kid);
     if (jwk === undefined) return null;
-    const known = this.publicKeys.get(kid) ?? createPublicKey({ key: { kty: jwk.kty, crv: jwk.crv, x: jwk.x }, format: 'jwk' });
+    const known =
+      this.publicKeys.get(kid) ?? createPublicKey({ key: { kty: jwk.kty, crv: jwk.crv, x: jwk.x }, format: 'jwk' });
     this.publicKeys.set(kid, known);
     return known;
   }
@@ -125,7 +126,8 @@ export class LeaseKeys {
   /** Without the keys whose last lease has ended. */
   private fresh(state: KeyState): KeyState {
     const nowMs = this.clock.now();
-    const isNeeded = ({ retiredAtMs }: KeptKey): boolean => retiredAtMs === null || nowMs < retiredAtMs + this.times.keepMs;
+    const isNeeded = ({ retiredAtMs }: KeptKey): boolean =>
+      retiredAtMs === null || nowMs < retiredAtMs + this.times.keepMs;
     if (state.keys.every(isNeeded)) return state;
     for (const { kid } of state.keys.filter((key) => !isNeeded(key))) {
       rmSync(this.privateFile(kid), { force: true });

@@ -40,7 +40,10 @@ const events: Readonly<Record<string, DomainEvent>> = {
   released: { type: 'lease.released', payload: { reason: 'call_ended', at: at('10:00:30') } },
   expired: { type: 'lease.expired', payload: { expiresAt: at('10:01:00'), noticedAt: at('10:01:02') } },
   revoked: { type: 'lease.revoked', payload: { reason: 'operator', at: at('10:00:30') } },
-  failed: { type: 'lease.revoke_failed', payload: { n: 1, error: 'Error', at: at('10:00:31'), nextAt: at('10:00:33') } },
+  failed: {
+    type: 'lease.revoke_failed',
+    payload: { n: 1, error: 'Error', at: at('10:00:31'), nextAt: at('10:00:33') },
+  },
   irrevocable: { type: 'lease.irrevocable', payload: { tries: 6, error: 'Error', at: at('10:02:00') } },
 };
 
@@ -84,7 +87,9 @@ const failure = (triesMax: number): Trial<LeaseState, LeaseCommand> => ({
   }),
 });
 
-const TRIALS: { readonly [K in LeaseCommandKind]: Readonly<Record<keyof (typeof LEASE_ANSWERS)[K], Trial<LeaseState, LeaseCommand>>> } = {
+const TRIALS: {
+  readonly [K in LeaseCommandKind]: Readonly<Record<keyof (typeof LEASE_ANSWERS)[K], Trial<LeaseState, LeaseCommand>>>;
+} = {
   issue: { any: { command: () => ({ kind: 'issue', issue: grant() }) } },
   refuse: { any: { command: () => ({ kind: 'refuse', refusal: { ...grant(), code: 'lease_scope_exceeded' } }) } },
   use: {

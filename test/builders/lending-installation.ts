@@ -11,10 +11,20 @@ export const EXECUTION = {
   dataAccessPolicy: { access: 'write', resources: ['ledger'] },
 };
 
-export const INJECT = { lease: { scopes: ['refund:create'] }, execution: EXECUTION, connector: { credential: 'payments' } };
+export const INJECT = {
+  lease: { scopes: ['refund:create'] },
+  execution: EXECUTION,
+  connector: { credential: 'payments' },
+};
 
 export const TOKEN = {
-  lease: { mode: 'token', scopes: ['refund:create'], audience: 'https://payments.example', maxUses: 1, renewableFor: '10m' },
+  lease: {
+    mode: 'token',
+    scopes: ['refund:create'],
+    audience: 'https://payments.example',
+    maxUses: 1,
+    renewableFor: '10m',
+  },
   execution: EXECUTION,
   lateResult: 'poll',
   pending: { status: [202], referenceAt: '/id' },

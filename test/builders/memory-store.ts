@@ -314,8 +314,7 @@ function leaseRows(store: MemoryStore): LeaseReader {
     overdueLeases: async (now, limit) => many((row) => isLive(row) && row.expires_at <= now, limit),
     leasesAliveUpstream: async (limit, afterId) =>
       many(
-        (row) =>
-          ['revoking', 'revoke_failed', 'irrevocable'].includes(row.status) && row.lease_id > (afterId ?? ''),
+        (row) => ['revoking', 'revoke_failed', 'irrevocable'].includes(row.status) && row.lease_id > (afterId ?? ''),
         limit,
       ),
     leases: async ({ tenant, statuses, toolCallId, runId, limit }) => ({

@@ -81,7 +81,9 @@ async function leaseOf(toolCallId: string): Promise<LeaseRepresentation> {
 }
 
 /** Proposes, and answers what the tool was sent while it still waits. */
-async function held(n: number): Promise<{ call: Promise<Answer<ToolCallRepresentation>>; sent: Received; token: string }> {
+async function held(
+  n: number,
+): Promise<{ call: Promise<Answer<ToolCallRepresentation>>; sent: Received; token: string }> {
   const before = stack.tool.executions('/demo.token').length;
   const call = harness.propose('demo.token', { n });
   const sent = (await until(
@@ -133,7 +135,10 @@ describe('a call under a lease', () => {
   });
 
   it('with a token lets the tool use it once, and not after the end [L3, L4, L8]', async () => {
-    stack.tool.behave('/demo.token', ({ headers }) => ({ ...jsonAnswer({ heard: headers['authorization'] }), delayMs: 900 }));
+    stack.tool.behave('/demo.token', ({ headers }) => ({
+      ...jsonAnswer({ heard: headers['authorization'] }),
+      delayMs: 900,
+    }));
     const { call, token } = await held(3);
     const { body: keys } = await harness.get<JSONWebKeySet>('/.well-known/jwks.json');
     expect(keys.keys).toHaveLength(2);
@@ -141,8 +146,13 @@ describe('a call under a lease', () => {
     const { payload } = await jwtVerify(token, createLocalJWKSet(keys), { audience: 'https://tool.example' });
     expect(payload).toMatchObject({ scope: 'demo:do', max_uses: 1, sub: 'sam', act: { sub: 'support-agent' } });
     const txn = payload['txn'] as string;
-    expect(await introspect(token, { use: true, toolCallId: 'call_other' })).toEqual({ active: false, code: 'lease_call_mismatch' });
-    const answers = await Promise.all(Array.from({ length: 8 }, () => introspect(token, { use: true, toolCallId: txn })));
+    expect(await introspect(token, { use: true, toolCallId: 'call_other' })).toEqual({
+      active: false,
+      code: 'lease_call_mismatch',
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => introspect(token, { use: true, toolCallId: txn })),
+    );
     expect(answers.filter(({ active }) => active)).toEqual([expect.objectContaining({ used: true, usesLeft: 0, txn })]);
     expect(answers.filter(({ code }) => code === 'lease_exhausted')).toHaveLength(7);
     const { body } = await call;
@@ -164,7 +174,10 @@ describe('a call under a lease', () => {
       async () => (await operator.get<LeasePage>(`/v1/leases?runId=${runId}`)).body.items,
       (items) => !items.some(live),
     );
-    expect((await operator.get<LeaseRepresentation>(`/v1/leases/${leaseId}`)).body).toMatchObject({ status: 'revoked', reason: 'stopped' });
+    expect((await operator.get<LeaseRepresentation>(`/v1/leases/${leaseId}`)).body).toMatchObject({
+      status: 'revoked',
+      reason: 'stopped',
+    });
   });
 
   it('is revoked by an operator of its tenant, as often as asked, and by nobody else [Q09, X26]', async () => {
@@ -176,12 +189,20 @@ describe('a call under a lease', () => {
     expect(await introspect(token)).toMatchObject({ active: true, used: false });
     for (let times = 0; times < 2; times += 1) {
       const { status, body } = await operator.post<LeaseRepresentation>(`${path}/revoke`, {});
-      expect({ status, lease: body.status, reason: body.reason }).toEqual({ status: 200, lease: 'revoked', reason: 'operator' });
+      expect({ status, lease: body.status, reason: body.reason }).toEqual({
+        status: 200,
+        lease: 'revoked',
+        reason: 'operator',
+      });
     }
     expectProblem(await upstream.post(`${path}/renew`, {}), 'lease_revoked');
     expect(await introspect(token, { use: true })).toEqual({ active: false, code: 'lease_revoked' });
     await call;
-    expect(eventsOf(stack.dataDir, 'tool_call_id', (await call).body.toolCallId).filter(({ event_type }) => event_type === 'lease.revoked')).toHaveLength(1);
+    expect(
+      eventsOf(stack.dataDir, 'tool_call_id', (await call).body.toolCallId).filter(
+        ({ event_type }) => event_type === 'lease.revoked',
+      ),
+    ).toHaveLength(1);
   });
 
   it('does not survive a restart of the proxy [P-48, L9]', async () => {
@@ -194,7 +215,9 @@ describe('a call under a lease', () => {
   });
 
   it('leaves no token and no credential in any answer, line of output or byte of the data directory [P-47, K-35]', () => {
-    const files = readdirSync(stack.dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const files = readdirSync(stack.dataDir, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
     const places = {
       answers: stack.transcript.join('\n'),
       output: stack.output,

@@ -50,7 +50,10 @@ export const leaseRepresentation = z
       .nullable()
       .describe('A credential that a provider made for this lease: its own end, which is not ours.'),
   })
-  .meta({ id: 'Lease', description: 'Who may do one act, until when. Neither its token nor a credential is ever shown.' });
+  .meta({
+    id: 'Lease',
+    description: 'Who may do one act, until when. Neither its token nor a credential is ever shown.',
+  });
 export type LeaseRepresentation = z.infer<typeof leaseRepresentation>;
 
 export const leasePage = z
@@ -68,7 +71,10 @@ export const leaseSelectionBody = z
     reason,
     commandId,
   })
-  .refine(({ by, value }) => by !== 'epoch' || /^\d{1,15}$/.test(value), { path: ['value'], message: 'must be a number' })
+  .refine(({ by, value }) => by !== 'epoch' || /^\d{1,15}$/.test(value), {
+    path: ['value'],
+    message: 'must be a number',
+  })
   .meta({ id: 'LeaseSelection' });
 export type LeaseSelectionBody = z.infer<typeof leaseSelectionBody>;
 
@@ -138,7 +144,10 @@ export const keySet = z
       }),
     ),
   })
-  .meta({ id: 'LeaseKeySet', description: 'RFC 7517: the key in use, the next one, and old ones while a lease needs them.' });
+  .meta({
+    id: 'LeaseKeySet',
+    description: 'RFC 7517: the key in use, the next one, and old ones while a lease needs them.',
+  });
 export type KeySet = z.infer<typeof keySet>;
 
 export const leaseKeyRotationBody = z.strictObject({ commandId }).meta({ id: 'LeaseKeyRotation' });

@@ -40,8 +40,10 @@ beforeEach(() => {
   renewing = new RenewLeaseHandler(here.desk, here.commands, here.leases.tokens, here.settings);
 });
 
-const renew = (leaseId: string, { caller = TOOL, scopes = null as string[] | null, commandId = null as string | null } = {}) =>
-  renewing.execute(new RenewLease(caller, leaseId, scopes, null, commandId));
+const renew = (
+  leaseId: string,
+  { caller = TOOL, scopes = null as string[] | null, commandId = null as string | null } = {},
+) => renewing.execute(new RenewLease(caller, leaseId, scopes, null, commandId));
 
 describe('the renewal of a lease', () => {
   it('puts a new one in its place while its call runs on, with a token for whoever holds it alone', async () => {
@@ -96,7 +98,9 @@ describe('a stop', () => {
   it('leaves what the proxy itself has on the wire its lease, until it is known what became of it', async () => {
     here = new LendingInstallation(INJECT);
     const id = await here.propose();
-    await new StopRunHandler(here.desk, here.commands).execute(new StopRun(AGENT, here.leaseOf(id).run_id, false, null, null));
+    await new StopRunHandler(here.desk, here.commands).execute(
+      new StopRun(AGENT, here.leaseOf(id).run_id, false, null, null),
+    );
     expect(here.leaseOf(id).status).toBe('active');
   });
 });
@@ -127,7 +131,13 @@ describe('the use of a token', () => {
 describe('a revocation', () => {
   it('is done once, however often it is asked for; for other tenants the lease does not exist [Q09, X26]', async () => {
     const { lease_id } = here.leaseOf(await here.propose());
-    const upstream = new UpstreamRevocations(here.desk, new NoUpstreamRevoker(), here.settings, here.log, new Readiness());
+    const upstream = new UpstreamRevocations(
+      here.desk,
+      new NoUpstreamRevoker(),
+      here.settings,
+      here.log,
+      new Readiness(),
+    );
     const revoking = new RevokeLeaseHandler(here.desk, here.commands, new LeaseRevocation(here.desk), upstream);
     const revoke = (caller = OPERATOR) => codeOf(revoking.execute(new RevokeLease(caller, lease_id, null, null)));
     expect([await revoke(ELSEWHERE), await revoke(AGENT)]).toEqual(['lease_not_found', 'not_authorized']);
@@ -143,6 +153,8 @@ describe('a revocation', () => {
     const byEpoch = { by: 'epoch', value: '2' } as const;
     expect(await codeOf(many.execute(new RevokeLeases(OPERATOR, byEpoch, null, null)))).toBe('not_authorized');
     expect(await many.execute(new RevokeLeases(ELSEWHERE, byEpoch, null, null))).toMatchObject({ revoked: 1 });
-    expect(await many.execute(new RevokeLeases(OPERATOR, { by: 'agent', value: 'agent-7' }, null, null))).toMatchObject({ revoked: 0 });
+    expect(await many.execute(new RevokeLeases(OPERATOR, { by: 'agent', value: 'agent-7' }, null, null))).toMatchObject(
+      { revoked: 0 },
+    );
   });
 });

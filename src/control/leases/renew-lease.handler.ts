@@ -35,15 +35,27 @@ export class RenewLeaseHandler implements ICommandHandler<RenewLease> {
       const { run_id, session_id, correlation_id } = lease.facts;
       const draft = start({ correlationId: correlation_id, runId: run_id, sessionId: session_id });
       const nextId = this.desk.newId(ID_PREFIXES.lease);
-      const renewal = renewalOf(lease.state, leaseId, { scopes, ttlMs }, {
-        now,
-        ownerEpoch: this.desk.instance.epoch,
-        kid: lease.state.mode === 'token' ? this.tokens.currentKid : null,
-      });
+      const renewal = renewalOf(
+        lease.state,
+        leaseId,
+        { scopes, ttlMs },
+        {
+          now,
+          ownerEpoch: this.desk.instance.epoch,
+          kid: lease.state.mode === 'token' ? this.tokens.currentKid : null,
+        },
+      );
       if (!renewal.ok) throw new CountersignError(renewal.code, renewal.message, { leaseId });
       await this.mustRunOn(draft, lease);
       new LeaseInUnit(draft, lease).do({ kind: 'release', release: { reason: 'renewed', at: now } });
-      const facts = { ...lease.facts, lease_id: nextId, version: 0, last_event_id: '', created_at: now, updated_at: now };
+      const facts = {
+        ...lease.facts,
+        lease_id: nextId,
+        version: 0,
+        last_event_id: '',
+        created_at: now,
+        updated_at: now,
+      };
       new LeaseInUnit(draft, { state: null, facts }).do({ kind: 'issue', issue: renewal.issue }, this.settings.leases);
       made = nextId;
       return draft;
@@ -71,7 +83,12 @@ export class RenewLeaseHandler implements ICommandHandler<RenewLease> {
         leaseId: facts.lease_id,
       });
     }
-    const where = { tool_call_id: facts.tool_call_id, status: 'accepted', attempt: state.attempt, cancellation_requested: 0 };
+    const where = {
+      tool_call_id: facts.tool_call_id,
+      status: 'accepted',
+      attempt: state.attempt,
+      cancellation_requested: 0,
+    };
     draft.guard(runIsOpen(facts.run_id)).guard({ name: 'tool_call', table: 'tool_calls', where, expect: 'present' });
   }
 
@@ -79,8 +96,7 @@ export class RenewLeaseHandler implements ICommandHandler<RenewLease> {
   private async madeBefore(caller: Caller, commandId: string): Promise<string> {
     const command = await this.desk.read.command(caller.tenant, commandId);
     const accepted = command === null ? null : await this.desk.read.event(caller.tenant, command.event_id);
-    const ids =
-      accepted === null ? [] : await this.desk.read.unitEventIds(caller.tenant, accepted.envelope.unitId);
+    const ids = accepted === null ? [] : await this.desk.read.unitEventIds(caller.tenant, accepted.envelope.unitId);
     for (const id of ids) {
       const event = await this.desk.read.event(caller.tenant, id);
       if (event?.envelope.eventType === 'lease.issued') return event.envelope.streamId;

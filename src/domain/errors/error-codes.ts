@@ -76,7 +76,10 @@ export const ERRORS = {
   lease_call_mismatch: entry(409, 'Use the lease for the call and the attempt that it names.'),
   lease_environment_mismatch: entry(409, 'Use the lease in the execution environment that it names.'),
   lease_scope_exceeded: entry(409, 'Ask for no more than the capability, the policy and the lease before allow.'),
-  lease_renewal_refused: entry(409, 'Only a lease of an accepted call of an open run is renewed, up to its longest time.'),
+  lease_renewal_refused: entry(
+    409,
+    'Only a lease of an accepted call of an open run is renewed, up to its longest time.',
+  ),
   lease_signature_invalid: entry(401, 'Send a lease token that this installation signed, as it was given.'),
   lease_key_too_young: entry(409, 'Wait until the next key has been published as long as caches keep the key set.'),
 

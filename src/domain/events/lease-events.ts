@@ -34,13 +34,7 @@ const GRANT = {
   upstream: 'object?',
 } as const;
 
-export const LEASE_REVOCATION_REASONS = [
-  'operator',
-  'stopped',
-  'run_ended',
-  'run_not_resumable',
-  'restart',
-] as const;
+export const LEASE_REVOCATION_REASONS = ['operator', 'stopped', 'run_ended', 'run_not_resumable', 'restart'] as const;
 
 /** Who may do one act, until when. Part of the catalogue. */
 export const LEASE_EVENTS = {

@@ -3,7 +3,13 @@ import { isIn, type EventIn } from '../events/domain-event.js';
 import { isBefore } from '../events/instant.js';
 import { readPrincipal, readTexts } from '../events/payload-reading.js';
 import type { JsonObject } from '../json/json-value.js';
-import { isLiveLease, type LeaseEnding, type LeaseGrant, type LeaseState, type UpstreamCredential } from './lease.state.js';
+import {
+  isLiveLease,
+  type LeaseEnding,
+  type LeaseGrant,
+  type LeaseState,
+  type UpstreamCredential,
+} from './lease.state.js';
 
 /**
  * The state of a lease after one more event of its stream. Never judges; throws a plain `Error` only where no state can

@@ -18,12 +18,21 @@ describe('a renewal', () => {
     const renewal = renewalOf(leaseIn('active'), 'lse_1', AS_BEFORE, WHEN);
     expect(renewal).toMatchObject({
       ok: true,
-      issue: { renewsLeaseId: 'lse_1', issuedAt: at('10:00:40'), expiresAt: at('10:01:40'), maxUses: 1, ownerEpoch: 3, kid: WHEN.kid },
+      issue: {
+        renewsLeaseId: 'lse_1',
+        issuedAt: at('10:00:40'),
+        expiresAt: at('10:01:40'),
+        maxUses: 1,
+        ownerEpoch: 3,
+        kid: WHEN.kid,
+      },
     });
   });
 
   it('is never wider in scope and never longer [P-49]', () => {
-    expect(codeOf(leaseIn('issued'), { scopes: ['refund:create', 'refund:delete'], ttlMs: null })).toBe('lease_scope_exceeded');
+    expect(codeOf(leaseIn('issued'), { scopes: ['refund:create', 'refund:delete'], ttlMs: null })).toBe(
+      'lease_scope_exceeded',
+    );
     expect(codeOf(leaseIn('issued'), { scopes: [], ttlMs: null })).toBe('lease_scope_exceeded');
     expect(codeOf(leaseIn('issued'), { scopes: null, ttlMs: 60_001 })).toBe('lease_scope_exceeded');
     expect(codeOf(leaseIn('issued'), { scopes: ['refund:read'], ttlMs: 30_000 })).toBe('ok');
@@ -44,7 +53,8 @@ describe('a renewal', () => {
   });
 
   it('ends where renewals end, and is not made of a look-up or of uses that are spent', () => {
-    const of = (more: object): LeaseState => foldLease(null, [{ type: 'lease.issued', payload: grant(more) }]) as LeaseState;
+    const of = (more: object): LeaseState =>
+      foldLease(null, [{ type: 'lease.issued', payload: grant(more) }]) as LeaseState;
     expect(codeOf(of({ renewableUntil: at('10:01:00') }))).toBe('lease_renewal_refused');
     expect(codeOf(of({ kind: 'probe' }))).toBe('lease_renewal_refused');
     expect(codeOf(of({ maxUses: 1, usedAt: at('10:00:01') }))).toBe('lease_exhausted');

@@ -32,12 +32,23 @@ export function renewalOf(
     return refuse('lease_scope_exceeded', 'A renewal never lasts longer than the lease it renews.');
   }
   const expiresAt = earlierOf(timeAt(millisOf(at.now) + (wish.ttlMs ?? lastedMs)), state.renewableUntil);
-  if (!isBefore(state.expiresAt, expiresAt)) return refuse('lease_renewal_refused', 'Renewals of this lease have ended.');
+  if (!isBefore(state.expiresAt, expiresAt))
+    return refuse('lease_renewal_refused', 'Renewals of this lease have ended.');
   const usesLeft = state.maxUses - state.uses;
   if (usesLeft < 1) return refuse('lease_exhausted', 'The lease has been used as often as it may be.');
   return {
     ok: true,
-    issue: { ...grantPayload({ ...state, scopes, expiresAt, issuedAt: at.now, maxUses: usesLeft, renewsLeaseId: leaseId, ...own(at) }) },
+    issue: {
+      ...grantPayload({
+        ...state,
+        scopes,
+        expiresAt,
+        issuedAt: at.now,
+        maxUses: usesLeft,
+        renewsLeaseId: leaseId,
+        ...own(at),
+      }),
+    },
   };
 }
 

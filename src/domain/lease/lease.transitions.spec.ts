@@ -19,16 +19,20 @@ const table = (which: 'plain' | 'upstream') =>
   Object.fromEntries(Object.entries(LEASE_EDGES).map(([type, edges]) => [type, edges[which]]));
 
 describe('the tables of the lease machine', () => {
-  it.each(LEASE_ROWS)('say of $kind ($variant) in every status exactly what the code says [L1, L2, L3, L4, L5, L6, L7, L8]', (row) => {
-    expect(answersOf(machineOf(false), row)).toEqual(lineOf(LEASE_ANSWERS, row));
-  });
+  it.each(LEASE_ROWS)(
+    'say of $kind ($variant) in every status exactly what the code says [L1, L2, L3, L4, L5, L6, L7, L8]',
+    (row) => {
+      expect(answersOf(machineOf(false), row)).toEqual(lineOf(LEASE_ANSWERS, row));
+    },
+  );
 
   it('hold exactly the edges that the commands take and that the fold follows', () => {
     expect(edgesTaken(machineOf(false), LEASE_ROWS)).toEqual(edgesOf(table('plain')));
   });
 
   it('lead the end of a lease that a provider made a credential for over its end there [X23]', () => {
-    const ends = (edges: readonly string[]) => edges.filter((edge) => /^(issued|active) /.test(edge) && edge.includes('> rev'));
+    const ends = (edges: readonly string[]) =>
+      edges.filter((edge) => /^(issued|active) /.test(edge) && edge.includes('> rev'));
     const live = edgesTaken({ ...machineOf(true), columns: ['issued', 'active'] }, LEASE_ROWS);
     expect(ends(live)).toEqual(ends(edgesOf(table('upstream'))));
     expect(ends(live).every((edge) => edge.endsWith('revoking'))).toBe(true);

@@ -15,7 +15,13 @@ const offer = (more: Partial<LeaseCircumstances> = {}): LeaseCircumstances => ({
   neededUntilMs: null,
   ...more,
 });
-const terms = (more: Partial<LeaseTerms> = {}): LeaseTerms => ({ ttlMs: null, ttlMsMax: null, usesMax: null, scopes: null, ...more });
+const terms = (more: Partial<LeaseTerms> = {}): LeaseTerms => ({
+  ttlMs: null,
+  ttlMsMax: null,
+  usesMax: null,
+  scopes: null,
+  ...more,
+});
 
 const planOf = (circumstances: LeaseCircumstances, said: LeaseTerms | null = null) => {
   const planned = planLease(circumstances, said);
@@ -37,7 +43,10 @@ describe('what may be lent', () => {
     const said = terms({ ttlMs: 60_000, usesMax: 1, scopes: ['refund:create'] });
     expect(planOf(offer(), said)).toMatchObject({ scopes: ['refund:create'], maxUses: 1, expiresAtMs: NOW + 60_000 });
     expect(planOf(offer(), terms({ ttlMsMax: 90_000 }))).toMatchObject({ expiresAtMs: NOW + 90_000 });
-    expect(planOf(offer(), terms({ ttlMs: 300_000, usesMax: 9 }))).toMatchObject({ maxUses: 3, expiresAtMs: NOW + 120_000 });
+    expect(planOf(offer(), terms({ ttlMs: 300_000, usesMax: 9 }))).toMatchObject({
+      maxUses: 3,
+      expiresAtMs: NOW + 120_000,
+    });
   });
 
   it('is nothing where the policy names a scope that the manifest does not have, or none at all [V10, L2]', () => {
@@ -69,7 +78,9 @@ describe('several permits together', () => {
         for (const permit of permits) {
           for (const scope of planned.plan.scopes) expect(permit.scopes?.includes(scope) ?? true).toBe(true);
           expect(planned.plan.maxUses).toBeLessThanOrEqual(permit.usesMax ?? Infinity);
-          expect(planned.plan.expiresAtMs - NOW).toBeLessThanOrEqual(Math.min(permit.ttlMs ?? Infinity, permit.ttlMsMax ?? Infinity));
+          expect(planned.plan.expiresAtMs - NOW).toBeLessThanOrEqual(
+            Math.min(permit.ttlMs ?? Infinity, permit.ttlMsMax ?? Infinity),
+          );
         }
       }),
     );

@@ -29,7 +29,9 @@ export interface LeasePlan {
 export function planLease(
   offer: LeaseCircumstances,
   terms: LeaseTerms | null,
-): { readonly ok: true; readonly plan: LeasePlan } | { readonly ok: false; readonly code: 'lease_scope_exceeded' | 'lease_expired' } {
+):
+  | { readonly ok: true; readonly plan: LeasePlan }
+  | { readonly ok: false; readonly code: 'lease_scope_exceeded' | 'lease_expired' } {
   const scopes = terms?.scopes ?? offer.scopes;
   if (scopes.length === 0 || scopes.some((scope) => !offer.scopes.includes(scope))) {
     return { ok: false, code: 'lease_scope_exceeded' };

@@ -5,7 +5,12 @@ import { COMPLETED } from '../../../test/builders/outcome-installation.js';
 import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
 import { GuardFailed } from '../../storage/unit.js';
 
-const complete = (iso: string): ToolCallCommand => ({ kind: 'complete', completion: COMPLETED, sentAt: null, acceptedAt: iso });
+const complete = (iso: string): ToolCallCommand => ({
+  kind: 'complete',
+  completion: COMPLETED,
+  sentAt: null,
+  acceptedAt: iso,
+});
 const fail = (iso: string): ToolCallCommand => ({
   kind: 'fail',
   acceptedAt: iso,
@@ -53,7 +58,10 @@ describe('a call whose capability has a lease', () => {
   it('gets a lease of its own for each attempt', async () => {
     const here = new LendingInstallation();
     const id = await here.propose();
-    await here.record(id, fail(here.clock.iso), { kind: 'accept_retry', retry: { attempt: 2, previousStatus: 'failed' } });
+    await here.record(id, fail(here.clock.iso), {
+      kind: 'accept_retry',
+      retry: { attempt: 2, previousStatus: 'failed' },
+    });
     expect((await here.call(id)).row.lease_id).toBeNull();
     expect((await here.call(id)).lease).toBeUndefined();
   });
@@ -75,7 +83,9 @@ describe('a lease that may not be lent', () => {
     expect(await here.dispatcher.dispatch(TENANT, id)).toBe('closed');
     expect(here.store.lastTypes).toEqual(['policy.decided', 'lease.refused', 'tool.call.not_executed']);
     expect((await here.call(id)).state).toMatchObject({ status: 'not_executed', reason: 'lease_refused' });
-    expect(here.all).toEqual([expect.objectContaining({ status: 'refused', status_reason: 'lease_scope_exceeded', uses: 0 })]);
+    expect(here.all).toEqual([
+      expect.objectContaining({ status: 'refused', status_reason: 'lease_scope_exceeded', uses: 0 }),
+    ]);
     expect(here.store.rows('attempts')).toEqual([]);
   });
 });
@@ -119,9 +129,16 @@ describe('the end of a call', () => {
     const stale = await here.call(id);
     here.store.beforeCommit = (unit) => {
       here.store.beforeCommit = () => {};
-      if (!unit.appends.some(({ stream }) => stream.kind === 'lease')) throw new Error('the release is part of the unit');
+      if (!unit.appends.some(({ stream }) => stream.kind === 'lease'))
+        throw new Error('the release is part of the unit');
       const row = here.leaseOf(id);
-      here.store.seed('leases', { ...row, status: 'expired', status_reason: 'time', ended_at: here.clock.iso, version: 2 });
+      here.store.seed('leases', {
+        ...row,
+        status: 'expired',
+        status_reason: 'time',
+        ended_at: here.clock.iso,
+        version: 2,
+      });
       throw new GuardFailed('lease');
     };
     await here.recorder.settle(stale, complete(here.clock.iso));

@@ -90,7 +90,12 @@ export class LeaseAuthority {
   }
 
   /** L2: on record, and of no use to anybody. */
-  refuse(draft: UnitDraft, call: CallInUnit, { code, terms }: Extract<Lending, { kind: 'refused' }>, nowMs: number): void {
+  refuse(
+    draft: UnitDraft,
+    call: CallInUnit,
+    { code, terms }: Extract<Lending, { kind: 'refused' }>,
+    nowMs: number,
+  ): void {
     const now = timeAt(nowMs);
     const asked = {
       ...this.grantOf('act', call, terms, now),
@@ -142,7 +147,11 @@ export class LeaseAuthority {
   private grantOf(
     kind: LeaseKind,
     { state }: CallInUnit,
-    { offer, execution, policyRevision }: Omit<LeaseGround, 'policyRevision'> & { readonly policyRevision: string | null },
+    {
+      offer,
+      execution,
+      policyRevision,
+    }: Omit<LeaseGround, 'policyRevision'> & { readonly policyRevision: string | null },
     now: string,
   ) {
     return {

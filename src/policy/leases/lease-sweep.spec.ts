@@ -38,7 +38,10 @@ describe('at boot', () => {
 
   it('the lease of an accepted call that is still watched goes on, and one of this process does', async () => {
     const here = new LendingInstallation(TOKEN);
-    const [watched, own] = [await here.propose(), await here.propose({ arguments: { orderId: 'o-2', amountMinor: 2 } })];
+    const [watched, own] = [
+      await here.propose(),
+      await here.propose({ arguments: { orderId: 'o-2', amountMinor: 2 } }),
+    ];
     await here.record(watched, {
       kind: 'record_acceptance',
       acceptance: { acceptedAt: here.clock.iso, basis: 'ack', externalRequestId: 're_1' },
@@ -81,7 +84,10 @@ describe('leases chosen by what they are for', () => {
 
   it('by key are those it signed; by run those of the run; two of one secret are apart [Q12]', async () => {
     const here = new LendingInstallation(TOKEN);
-    const [first, second] = [await here.propose(), await here.propose({ arguments: { orderId: 'o-2', amountMinor: 2 }, runLabel: 'other' })];
+    const [first, second] = [
+      await here.propose(),
+      await here.propose({ arguments: { orderId: 'o-2', amountMinor: 2 }, runLabel: 'other' }),
+    ];
     const revocation = new LeaseRevocation(here.desk);
     expect(await revocation.select('acme', { by: 'kid', value: here.leases.keys.currentKid })).toHaveLength(2);
     const chosen = await revocation.select('acme', { by: 'run', value: here.leaseOf(first).run_id });

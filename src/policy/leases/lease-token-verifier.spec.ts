@@ -95,7 +95,10 @@ const ATTACKS: readonly (readonly [string, () => Promise<string> | string])[] = 
   ['a kid that is no text', () => signed({ ...HEADER, kid: 7 as unknown as string })],
   ['no kid', () => signed({ alg: 'Ed25519', typ: 'lease+jwt' })],
   ['a key of somebody else', () => signed(HEADER, CLAIMS, theirs.privateKey)],
-  ['an embedded jwk', () => signed({ ...HEADER, jwk: theirs.publicKey.export({ format: 'jwk' }) }, CLAIMS, theirs.privateKey)],
+  [
+    'an embedded jwk',
+    () => signed({ ...HEADER, jwk: theirs.publicKey.export({ format: 'jwk' }) }, CLAIMS, theirs.privateKey),
+  ],
   ['an embedded jku', () => signed({ ...HEADER, jku: 'https://evil.example/jwks' })],
   ['an embedded x5u', () => signed({ ...HEADER, x5u: 'https://evil.example/cert' })],
   ['no exp', () => signed(HEADER, without('exp'))],
@@ -115,10 +118,13 @@ const ATTACKS: readonly (readonly [string, () => Promise<string> | string])[] = 
   ['no typ', () => signed({ alg: 'Ed25519', kid: KID })],
   ['an unknown crit', () => signed({ ...HEADER, crit: ['exp-strict'], 'exp-strict': true })],
   ['b64 false', () => signed({ ...HEADER, crit: ['b64'], b64: false })],
-  ['duplicate header keys', () => {
-    const header = b64(`{"alg":"Ed25519","alg":"none","typ":"lease+jwt","kid":"${KID}"}`);
-    return `${header}.${good.split('.').slice(1).join('.')}`;
-  }],
+  [
+    'duplicate header keys',
+    () => {
+      const header = b64(`{"alg":"Ed25519","alg":"none","typ":"lease+jwt","kid":"${KID}"}`);
+      return `${header}.${good.split('.').slice(1).join('.')}`;
+    },
+  ],
   ['duplicate claims', () => signed(HEADER, JSON.stringify(CLAIMS).replace('{', '{"scope":"refund:create admin",'))],
   ['an extra dot', () => `${good}.`],
   ['a dot in front', () => `.${good}`],
@@ -126,10 +132,13 @@ const ATTACKS: readonly (readonly [string, () => Promise<string> | string])[] = 
   ['a blank at the end', () => `${good} `],
   ['padding', () => `${good}==`],
   ['altered trailing bits of the signature', lastBitsAltered],
-  ['another payload under our signature', () => {
-    const [header = '', , signature = ''] = good.split('.');
-    return `${header}.${text({ ...CLAIMS, scope: 'admin' })}.${signature}`;
-  }],
+  [
+    'another payload under our signature',
+    () => {
+      const [header = '', , signature = ''] = good.split('.');
+      return `${header}.${text({ ...CLAIMS, scope: 'admin' })}.${signature}`;
+    },
+  ],
   ['70 KB', () => `${good}${'A'.repeat(70_000)}`],
   ['nothing', () => ''],
 ];
@@ -141,7 +150,10 @@ describe('a lease token', () => {
   });
 
   it.each(ATTACKS)('with %s is refused before anybody looks for a lease [X27, P-07]', async (_, token) => {
-    expect(await verifier.verify(await token(), AUDIENCE)).toMatchObject({ ok: false, code: 'lease_signature_invalid' });
+    expect(await verifier.verify(await token(), AUDIENCE)).toMatchObject({
+      ok: false,
+      code: 'lease_signature_invalid',
+    });
   });
 
   it('that has expired says so [K-38]', async () => {
@@ -153,7 +165,7 @@ describe('a lease token', () => {
     for (const [, token] of ATTACKS) {
       const made = await token();
       const refused = await verifier.verify(made, AUDIENCE);
-      if (made !== '') expect(JSON.stringify(refused)).not.toContain(made.slice(0, 40));
+      expect(JSON.stringify(refused)).not.toContain(made === '' ? KID : made.slice(0, 40));
     }
   });
 });

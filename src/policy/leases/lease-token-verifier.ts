@@ -59,10 +59,14 @@ export class LeaseTokenVerifier {
   constructor(private readonly trust: LeaseTokenTrust) {}
 
   /** `audience` null: any single one, which the caller compares with the lease. Messages never repeat the token. */
-  async verify(token: string, audience: string | null): Promise<{ readonly ok: true; readonly claims: LeaseClaims } | Refusal> {
+  async verify(
+    token: string,
+    audience: string | null,
+  ): Promise<{ readonly ok: true; readonly claims: LeaseClaims } | Refusal> {
     if (token.length > TOKEN_BYTES_MAX) return no('lease_signature_invalid', 'The token is too long.');
     const segments = token.split('.');
-    if (segments.length !== 3 || !segments.every(isCanonical)) return no('lease_signature_invalid', 'The token is not a signed JWT.');
+    if (segments.length !== 3 || !segments.every(isCanonical))
+      return no('lease_signature_invalid', 'The token is not a signed JWT.');
     const header = strictObject(segments[0] ?? '');
     const key = header === null ? null : this.keyFor(header);
     if (key === null) return no('lease_signature_invalid', 'The token is not signed with a key of ours.');
@@ -82,7 +86,9 @@ export class LeaseTokenVerifier {
     }
     // Read from the strictly parsed bytes that the signature covers: no duplicate key can hide a claim.
     const claims = claimsIn(strictObject(segments[1] ?? ''), this.trust.now());
-    return claims === null ? no('lease_signature_invalid', 'The token does not say what a lease token says.') : { ok: true, claims };
+    return claims === null
+      ? no('lease_signature_invalid', 'The token does not say what a lease token says.')
+      : { ok: true, claims };
   }
 
   private keyFor(header: Readonly<Record<string, unknown>>): KeyObject | null {
@@ -102,7 +108,8 @@ function isCanonical(segment: string): boolean {
 
 function strictObject(segment: string): Readonly<Record<string, unknown>> | null {
   const parsed = parseStrictJson(Buffer.from(segment, 'base64url'), SEGMENT_LIMITS);
-  if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null || Array.isArray(parsed.value)) return null;
+  if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null || Array.isArray(parsed.value))
+    return null;
   return parsed.value as Readonly<Record<string, unknown>>;
 }
 

@@ -38,7 +38,9 @@ export class LeaseUses {
     private readonly logger: Logger,
     metrics: Metrics,
   ) {
-    this.refusals = metrics.counter('countersign_lease_refusals_total', 'Uses of leases that were refused, by code.', ['code']);
+    this.refusals = metrics.counter('countersign_lease_refusals_total', 'Uses of leases that were refused, by code.', [
+      'code',
+    ]);
   }
 
   /** `burn` false only looks. A refusal is counted and logged; it names the lease only where the token is ours. */

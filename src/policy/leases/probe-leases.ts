@@ -24,10 +24,15 @@ export class ProbeLeases {
     const { lease: offer, execution, probe } = manifest;
     if (offer === undefined || execution === undefined) return lookUp(undefined);
     const draft = this.desk.beginAbout(call.row, { lane: 'settle', causeKind: 'event' }).guard(this.desk.ownerGuard());
-    const lent = this.authority.issueProbe(draft, new CallInUnit(draft, call), { offer, execution }, {
-      nowMs: this.desk.clock.now(),
-      ownCredential: probe !== null && probe.credential !== null,
-    });
+    const lent = this.authority.issueProbe(
+      draft,
+      new CallInUnit(draft, call),
+      { offer, execution },
+      {
+        nowMs: this.desk.clock.now(),
+        ownCredential: probe !== null && probe.credential !== null,
+      },
+    );
     await this.desk.commit(draft);
     try {
       return await lookUp(lent);
@@ -40,7 +45,10 @@ export class ProbeLeases {
   private async release({ row }: LoadedCall, leaseId: string): Promise<void> {
     const lease = await loadLease(this.desk.read, row.tenant, leaseId);
     if (lease === null) return;
-    const draft = this.desk.beginAbout({ ...row, last_event_id: lease.facts.last_event_id }, { lane: 'settle', causeKind: 'event' });
+    const draft = this.desk.beginAbout(
+      { ...row, last_event_id: lease.facts.last_event_id },
+      { lane: 'settle', causeKind: 'event' },
+    );
     try {
       const release = { reason: 'look_up_ended', at: draft.context.occurredAt } as const;
       new LeaseInUnit(draft, lease).do({ kind: 'release', release });

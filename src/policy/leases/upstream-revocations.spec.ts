@@ -69,7 +69,9 @@ describe('a credential that a provider made for a lease', () => {
     expect(vault.asked).toHaveLength(6);
     expect(readiness.reasons()).toEqual([expect.objectContaining({ name: 'irrevocable_leases', weight: 'degraded' })]);
     expect(here.typesOf(here.leaseOf(id).lease_id).slice(-2)).toEqual(['lease.revoke_failed', 'lease.irrevocable']);
-    expect(here.log.lines).toContainEqual(expect.objectContaining({ message: 'a credential could not be ended at its provider' }));
+    expect(here.log.lines).toContainEqual(
+      expect.objectContaining({ message: 'a credential could not be ended at its provider' }),
+    );
     // An operator who asks again gets one more try, and the alarm ends with it.
     expect(await revocations.look(here.leaseOf(id), true)).toBe('revoked');
     await revocations.tick();
@@ -84,7 +86,11 @@ describe('a credential that a provider made for a lease', () => {
     here.store.seed('leases', { ...here.leaseOf(id), ...columns });
     here.clock.advance(300_000);
     await new LeaseSweep(here.desk, here.gate, here.log).tick();
-    expect(here.leaseOf(id)).toMatchObject({ status: 'revoking', ended_as: 'expired', upstream_expires_at: upstreamExpiresAt });
+    expect(here.leaseOf(id)).toMatchObject({
+      status: 'revoking',
+      ended_as: 'expired',
+      upstream_expires_at: upstreamExpiresAt,
+    });
     const vault = new FakeVault(1000);
     const revocations = new UpstreamRevocations(here.desk, vault, here.settings, here.log, new Readiness());
     await revocations.tick();

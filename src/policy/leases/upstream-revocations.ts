@@ -95,7 +95,11 @@ export class UpstreamRevocations {
     }
   }
 
-  private async nextFor(state: AliveUpstream, upstream: UpstreamCredential, again: boolean): Promise<LeaseCommand | null> {
+  private async nextFor(
+    state: AliveUpstream,
+    upstream: UpstreamCredential,
+    again: boolean,
+  ): Promise<LeaseCommand | null> {
     const now = this.desk.now();
     if (upstream.expiresAt !== null && upstream.expiresAt <= now) {
       return { kind: 'record_upstream_end', end: { basis: 'expired', at: now } };
@@ -104,7 +108,10 @@ export class UpstreamRevocations {
     if (!isDue && !again) return null;
     try {
       const said = await this.revoker.revoke(upstream);
-      return { kind: 'record_upstream_end', end: { basis: said === 'gone' ? 'gone' : 'provider', at: this.desk.now() } };
+      return {
+        kind: 'record_upstream_end',
+        end: { basis: said === 'gone' ? 'gone' : 'provider', at: this.desk.now() },
+      };
     } catch (error) {
       return this.failure(state, errorName(error));
     }

@@ -37,7 +37,9 @@ export class LeaseCredentials {
   signature({ method, url, body }: RenderedRequest, credential: string, lease: LoadedLease | undefined): Headers {
     const { pathname, search } = new URL(url);
     const timestamp = String(Math.floor(this.clock.now() / 1000));
-    const digest = createHash('sha256').update(body ?? new Uint8Array()).digest('hex');
+    const digest = createHash('sha256')
+      .update(body ?? new Uint8Array())
+      .digest('hex');
     const leaseId = lease?.facts.lease_id ?? '';
     const signed = ['v1', timestamp, method, `${pathname}${search}`, digest, leaseId].join('\n');
     const signature = createHmac('sha256', this.secretOf(credential)).update(signed).digest('hex');

@@ -62,5 +62,3 @@ export class ListLeasesHandler implements IQueryHandler<ListLeases> {
     return { items: page.rows.map(leaseView), nextCursor: page.nextCursor };
   }
 }
-
-export const LEASE_QUERIES = [GetLeaseHandler, ListLeasesHandler];

@@ -34,7 +34,11 @@ export interface LeaseView {
   readonly policyRevision: string | null;
   readonly kid: string | null;
   readonly ownerEpoch: number;
-  readonly upstream: { readonly provider: string; readonly expiresAt: string | null; readonly revokeTries: number } | null;
+  readonly upstream: {
+    readonly provider: string;
+    readonly expiresAt: string | null;
+    readonly revokeTries: number;
+  } | null;
 }
 
 export function leaseView(row: TableRow<'leases'>): LeaseView {

@@ -100,7 +100,9 @@ export class LeaseInUnit {
       sessionId: session_id,
       ...(approval_id === null ? {} : { approvalId: approval_id }),
       ...(policy_decision_id === null ? {} : { policyDecisionId: policy_decision_id }),
-      ...(this.current === null ? {} : { capabilityId: `${this.current.capability}@${this.current.capabilityVersion}` }),
+      ...(this.current === null
+        ? {}
+        : { capabilityId: `${this.current.capability}@${this.current.capabilityVersion}` }),
     };
   }
 

@@ -23,7 +23,10 @@ async function presented(maxUses: number) {
   const answers = await Promise.all(
     Array.from({ length: PARALLEL }, () => uses.present({ token, tenant: TENANT, usedBy: 'tool' }, true)),
   );
-  return { leaseId: lease.facts.lease_id, outcomes: tally(answers.map((answer) => (answer.ok ? 'used' : answer.code))) };
+  return {
+    leaseId: lease.facts.lease_id,
+    outcomes: tally(answers.map((answer) => (answer.ok ? 'used' : answer.code))),
+  };
 }
 
 describe(`${PARALLEL} uses of one lease at the same moment, on the real store`, () => {
