@@ -10,6 +10,7 @@ import { effectProblems } from './effect-rules.js';
 import type { ManifestDraft } from './manifest-schema.js';
 import { problemAt } from './manifest-problem.js';
 import type { PlacedProblem } from './manifest-problem.js';
+import { preconditionProblems } from './precondition-rules.js';
 import { requestProblems } from './request-rules.js';
 import { mayHaveValueAt } from './schema-lookup.js';
 import { successProblems } from './success-rules.js';
@@ -43,6 +44,7 @@ export function ruleProblems(
     ...statusProblems(draft),
     ...pointerProblems(draft, inputSchema),
     ...successProblems(draft),
+    ...preconditionProblems(draft, inputSchema, surroundings),
   ];
 }
 

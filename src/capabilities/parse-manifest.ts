@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { compileArgumentSchema, compileResultSchema } from './argument-schema.js';
 import type { ArgumentSchema, ResultSchema } from './argument-schema.js';
 import { resolveBaseUrl } from './base-url.js';
-import type { Manifest, SuccessCriteria } from './manifest.js';
+import type { Manifest, Precondition, SuccessCriteria } from './manifest.js';
 import { MANIFEST_KEYS, UNSUPPORTED_KEYS } from './manifest-schema.js';
 import type { ManifestDraft, ManifestKey } from './manifest-schema.js';
 import { distinctProblems, problemAt } from './manifest-problem.js';
@@ -95,7 +95,7 @@ type WholeDraft = { readonly [K in ManifestKey]: Exclude<ManifestDraft[K], undef
 
 function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): Manifest {
   const { timeout, quiesce, definitiveStatus, connector, idempotency, probe, onAmbiguous, ...others } = draft;
-  const { callback, statement, cancel, success, ...rest } = others;
+  const { callback, statement, cancel, success, preconditions, ...rest } = others;
   const resolved = resolveBaseUrl(connector.baseUrl, upstreams);
   if (!resolved.ok) throw new Error('a base URL without a problem does not resolve');
   const { keyRetention, ...key } = idempotency;
@@ -114,11 +114,27 @@ function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): M
     onAmbiguous: onAmbiguous ?? 'reconcile',
     // Left out and not null: what a manifest does not say must not change its digest.
     ...(success === null ? {} : { success: successFrom(success) }),
+    ...(preconditions === null ? {} : { preconditions: preconditions.map(preconditionFrom) }),
   };
 }
 
 function successFrom({ within, ...rest }: NonNullable<WholeDraft['success']>): SuccessCriteria {
   return { ...rest, withinMs: within };
+}
+
+function preconditionFrom({
+  timeout,
+  unchanged,
+  request,
+  ...rest
+}: NonNullable<WholeDraft['preconditions']>[number]): Precondition {
+  const withoutExpectation = rest.expect === null;
+  return {
+    ...rest,
+    request: withLowerCaseHeaders(request),
+    unchanged: unchanged ?? withoutExpectation,
+    timeoutMs: timeout,
+  };
 }
 
 function probeFrom({ visibilityDelay, budget, request, ...rest }: NonNullable<WholeDraft['probe']>): Manifest['probe'] {
