@@ -21,15 +21,16 @@ export const OPEN = preconditionWith({ name: 'is_open', title: 'The order is ope
 /** Proposals, votes and dispatches of one capability that rests on the world, with the real parts over a store in memory. */
 export class PreconditionBench {
   readonly installation: Installation;
-  /** What each vote and retry was answered: `recorded`, or the code of the refusal. */
   readonly dispatcher: Dispatcher;
 
   constructor(...preconditions: readonly object[]) {
-    const capability: Capability = refundCapability(restsOn(...(preconditions as Record<string, unknown>[])));
+    const changes = preconditions.length === 0 ? {} : restsOn(...(preconditions as Record<string, unknown>[]));
+    const capability: Capability = refundCapability(changes);
     this.installation = new Installation({ capabilities: [capability] });
     const { desk, gate, judge, rejudgement } = this.installation;
     this.dispatcher = new Dispatcher(desk, gate, judge, rejudgement);
     this.order({ status: 'open' });
+    this.heedPeople();
   }
 
   get world(): ScriptedWorld {
@@ -70,14 +71,8 @@ export class PreconditionBench {
     return codeOf(handler.execute(new DecideApproval(sub === 'fred' ? FRED : APPROVER, word, commandId)));
   }
 
-  /** The policy of the moment of sending lets go what people have allowed. */
-  async dispatch(id: string): Promise<DispatchResult> {
-    const { policy } = this.installation;
-    const { answer } = policy;
-    policy.answer = (await this.isAllowedByPeople(id)) ? {} : answer;
-    const result = await this.dispatcher.dispatch(TENANT, id);
-    policy.answer = answer;
-    return result;
+  dispatch(id: string): Promise<DispatchResult> {
+    return this.dispatcher.dispatch(TENANT, id);
   }
 
   async retry(id: string): Promise<string> {
@@ -101,13 +96,22 @@ export class PreconditionBench {
     return event.payload;
   }
 
-  get sent(): number {
-    return this.installation.store.events.filter(({ envelope }) => envelope.eventType === 'tool.call.dispatching').length;
+  /** A policy that asks people lets go what they have allowed, as a real one does. */
+  private heedPeople(): void {
+    const { policy } = this.installation;
+    const decide = policy.decide.bind(policy);
+    policy.decide = async (request) => {
+      const { answer } = policy;
+      const isAllowed = Object.values(request.approvals).some(({ count }) => count > 0);
+      if (isAllowed && answer.outcome === 'requires_confirmation') policy.answer = {};
+      const decision = await decide(request);
+      policy.answer = answer;
+      return decision;
+    };
   }
 
-  private async isAllowedByPeople(id: string): Promise<boolean> {
-    const { state } = await this.installation.call(id);
-    return state.status === 'authorized' && state.basis === 'approval';
+  get sent(): number {
+    return this.installation.store.events.filter(({ envelope }) => envelope.eventType === 'tool.call.dispatching').length;
   }
 }
 
