@@ -166,7 +166,16 @@ const OPERATIONS = [
   CallLog,
   RefusalLog,
 ];
-const POLICY = [...PRECONDITIONS, PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
+const POLICY = [
+  ...PRECONDITIONS,
+  PolicyService,
+  PolicyActivation,
+  CaseFile,
+  Judge,
+  Rejudgement,
+  ApprovalExpiry,
+  StaleQuestions,
+];
 
 /** Composition: the one place that knows every folder. */
 @Module({})

@@ -55,7 +55,11 @@ describe('a declared precondition', () => {
     ['more than one equality', { expect: { equals: 1, atLeast: 0 } }, '/expect'],
     ['a range without numbers', { expect: { atLeast: 2, atMost: 1 } }, '/expect'],
     ['a text as a bound', { expect: { atLeast: '1' } }, '/expect/atLeast'],
-    ['a bound that is an argument without a number', { expect: { atMost: { argument: '/orderId' } } }, '/expect/atMost'],
+    [
+      'a bound that is an argument without a number',
+      { expect: { atMost: { argument: '/orderId' } } },
+      '/expect/atMost',
+    ],
     ['an argument that is not declared', { expect: { equals: { argument: '/status' } } }, '/expect/equals'],
     ['an argument that may be absent to compare with', { expect: { equals: { argument: '/note' } } }, '/expect/equals'],
     ['a list as an argument to compare with', { expect: { oneOf: [{ argument: '/tags' }] } }, '/expect/oneOf/0'],
@@ -109,7 +113,9 @@ describe('a declared precondition', () => {
   it('is part of the definition, and a manifest without any has the digest it had', () => {
     const plain = manifestDigest(capabilityWith().manifest);
     const resting = manifestDigest(capabilityWith({ preconditions: [preconditionWith()] }).manifest);
-    const other = manifestDigest(capabilityWith({ preconditions: [preconditionWith({ absent: 'is_a_value' })] }).manifest);
+    const other = manifestDigest(
+      capabilityWith({ preconditions: [preconditionWith({ absent: 'is_a_value' })] }).manifest,
+    );
     expect(new Set([plain, resting, other]).size).toBe(3);
     expect(capabilityWith().manifest).not.toHaveProperty('preconditions');
     expect(manifestDigest(capabilityWith({ preconditions: null }).manifest)).toBe(plain);

@@ -63,6 +63,7 @@ type Shown = NonNullable<ApprovalRepresentation['preconditions']>[number];
 
 /** One row per precondition: what it is called, how it was, and when that was. */
 function restsOn({ title, value, absent, digest, observedAt }: Shown): readonly [string, string] {
-  const seen = absent === true ? 'there is no such value' : value === undefined ? (digest ?? '') : JSON.stringify(value);
+  const seen =
+    absent === true ? 'there is no such value' : value === undefined ? (digest ?? '') : JSON.stringify(value);
   return [`Rests on: ${title}`, `${seen} (read ${observedAt})`];
 }

@@ -11,7 +11,12 @@ import type { LoadedApproval } from '../../src/storage/units/load.js';
 import { AGENT, APPROVER, callerWith, Installation, refundCapability, TENANT } from './installation.js';
 import { ORDER_PATH, preconditionWith, restsOn, type ScriptedWorld } from './precondition-examples.js';
 
-const FRED = callerWith({ ...APPROVER, actor: { sub: 'fred' } });
+const VOTERS = {
+  fay: APPROVER,
+  fred: callerWith({ ...APPROVER, actor: { sub: 'fred' } }),
+  /** In no group that is asked. */
+  gus: callerWith({ ...APPROVER, actor: { sub: 'gus' }, groups: [] }),
+};
 
 /** The order must stay as people saw it. */
 export const UNCHANGED = preconditionWith();
@@ -44,9 +49,9 @@ export class PreconditionBench {
   }
 
   /** A proposal about which people are asked. */
-  async asked(count = 1): Promise<string> {
+  async asked(count = 1, amountMinor = 500): Promise<string> {
     this.installation.policy.ask({ rules: [{ group: 'finance', count, notRequester: true }] });
-    return this.installation.propose();
+    return this.installation.propose({ arguments: { orderId: 'o-1', amountMinor } });
   }
 
   /** A proposal that people have allowed. */
@@ -56,7 +61,7 @@ export class PreconditionBench {
     return id;
   }
 
-  async vote(id: string, sub = 'fay', commandId: string | null = null): Promise<string> {
+  async vote(id: string, sub: keyof typeof VOTERS = 'fay', commandId: string | null = null): Promise<string> {
     const { row, state } = await this.installation.approvalOf(id);
     const { desk, commands, gate, judge, rejudgement, log } = this.installation;
     const lostGround = new LostGround(desk, new ApprovalExpiry(desk, log), rejudgement);
@@ -68,7 +73,7 @@ export class PreconditionBench {
       expectedVersion: null,
     } as const;
     const handler = new DecideApprovalHandler(desk, commands, gate, judge, lostGround);
-    return codeOf(handler.execute(new DecideApproval(sub === 'fred' ? FRED : APPROVER, word, commandId)));
+    return codeOf(handler.execute(new DecideApproval(VOTERS[sub], word, commandId)));
   }
 
   dispatch(id: string): Promise<DispatchResult> {
@@ -111,7 +116,8 @@ export class PreconditionBench {
   }
 
   get sent(): number {
-    return this.installation.store.events.filter(({ envelope }) => envelope.eventType === 'tool.call.dispatching').length;
+    return this.installation.store.events.filter(({ envelope }) => envelope.eventType === 'tool.call.dispatching')
+      .length;
   }
 }
 

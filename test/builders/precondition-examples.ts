@@ -20,7 +20,8 @@ export class ScriptedWorld {
   /** By path; what is not here is not found. */
   readonly values = new Map<string, unknown>();
   /** Takes the place of every answer. */
-  failure: NoResponseCause | { readonly status: number; readonly text?: string; readonly isCut?: boolean } | null = null;
+  failure: NoResponseCause | { readonly status: number; readonly text?: string; readonly isCut?: boolean } | null =
+    null;
   /** Called before each answer. */
   onAsked: (path: string) => void | Promise<void> = () => {};
 

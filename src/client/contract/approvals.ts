@@ -67,7 +67,10 @@ export const approvalRepresentation = z
     argsDigest: z.string(),
     shownDigest: z.string(),
     requester,
-    preconditions: z.array(shownPrecondition).optional().describe('What the call rests on, where its capability says so.'),
+    preconditions: z
+      .array(shownPrecondition)
+      .optional()
+      .describe('What the call rests on, where its capability says so.'),
     agentReason: z.string().nullable().describe("The agent's own words: untrusted."),
     reasons: z.array(z.string()),
     determining: z.array(z.string()),

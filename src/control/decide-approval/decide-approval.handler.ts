@@ -51,7 +51,8 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
       });
       return { approvalId, commandId: acknowledged.commandId };
     } catch (error) {
-      if (error instanceof CountersignError) await this.lostGround.follow(error.code, caller.tenant, approvalId, ground);
+      if (error instanceof CountersignError)
+        await this.lostGround.follow(error.code, caller.tenant, approvalId, ground);
       throw error;
     }
   }
@@ -135,7 +136,10 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
 
 function groundChanged({ broken }: Ground, approvalId: string): CountersignError {
   const problems = broken.map(({ title }) => `not as it was shown: ${title}`);
-  return new CountersignError('precondition_changed', 'what the approval rested on has changed', { approvalId, problems });
+  return new CountersignError('precondition_changed', 'what the approval rested on has changed', {
+    approvalId,
+    problems,
+  });
 }
 
 /** By the clock of the one who writes. */

@@ -174,7 +174,8 @@ const DENIED_GUIDANCE: Readonly<Record<DenialBasis, string>> = {
   policy: BY_POLICY,
   policy_at_dispatch: BY_POLICY,
   approval: 'It has not run because people refused it; do not call again unless the person you act for asks for it.',
-  precondition: 'It has not run because something that it rests on is not so; propose again only when that has changed.',
+  precondition:
+    'It has not run because something that it rests on is not so; propose again only when that has changed.',
 };
 
 /** An expiry is nobody's refusal, and what was stopped on purpose is not to be started again unasked. */

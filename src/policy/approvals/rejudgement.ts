@@ -33,7 +33,12 @@ export class Rejudgement {
   ): Promise<void> {
     const now = this.desk.now();
     const draft = this.desk.beginAbout(call.row, { lane: 'govern', causeKind: 'event', occurredAt: now });
-    const invalidation = { reason, oldVersion: approval.row.policy_revision, newVersion: this.judge.revision(), ...namesOf(ground) };
+    const invalidation = {
+      reason,
+      oldVersion: approval.row.policy_revision,
+      newVersion: this.judge.revision(),
+      ...namesOf(ground),
+    };
     const next = new CallInUnit(draft, call);
     new ApprovalInUnit(draft, approval, next.refs).do({ kind: 'invalidate', invalidation });
     if (call.state.status === 'authorized') next.do({ kind: 'withdraw', withdrawal: { reason } });

@@ -120,5 +120,7 @@ export function changedSince(
 
 /** For people and the model: what does not hold. Never the value. */
 export function reasonsOf(readings: Readings): string[] {
-  return readings.map(({ title, isAbsent }) => `precondition failed: ${title}${isAbsent ? ' (there is no value)' : ''}`);
+  return readings.map(
+    ({ title, isAbsent }) => `precondition failed: ${title}${isAbsent ? ' (there is no value)' : ''}`,
+  );
 }

@@ -14,7 +14,13 @@ const ALIVE = preconditionWith({
 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('order' as const), status: fc.constantFrom('open', 'held', 'refunded', null) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('order' as const),
+      status: fc.constantFrom('open', 'held', 'refunded', null),
+    }),
+  },
   { weight: 3, arbitrary: fc.constant<Step>({ do: 'vote' }) },
   { weight: 3, arbitrary: fc.constant<Step>({ do: 'dispatch' }) },
   { weight: 1, arbitrary: fc.constantFrom<Step>({ do: 'ask' }, { do: 'allow' }, { do: 'rejudge' }) },

@@ -41,7 +41,11 @@ describe('a proposal that people are asked about', () => {
     ['null', { status: null }, { value: null }],
     ['a long text as its digest', { status: 'x'.repeat(121) }, { digest: expect.stringMatching(/^sha256:/) }],
     ['an object as its digest', { status: { a: 1 } }, { digest: expect.stringMatching(/^sha256:/) }],
-    ['a credential as its mask', { status: 'Bearer abcdefghijklmnop' }, { value: expect.stringMatching(/^\[redacted:/) }],
+    [
+      'a credential as its mask',
+      { status: 'Bearer abcdefghijklmnop' },
+      { value: expect.stringMatching(/^\[redacted:/) },
+    ],
   ])('shows %s', async (_, order, shown) => {
     const bench = new PreconditionBench(UNCHANGED);
     bench.order(order);
@@ -187,6 +191,31 @@ describe('a vote that would grant', () => {
     expect(await bench.vote(id)).toBe('precondition_changed');
     expect((await bench.installation.call(id)).state).toMatchObject({ status: 'denied', deniedBy: 'precondition' });
     expect((await bench.approval(id)).state.status).toBe('invalidated');
+  });
+
+  it.each<[string, (bench: PreconditionBench) => void, 'fay' | 'gus', string]>([
+    [
+      'its time',
+      ({ installation }) => installation.clock.moveTo('2031-01-01T11:00:00.000Z'),
+      'fay',
+      'approval_expired',
+    ],
+    ['the person', () => {}, 'gus', 'approver_not_allowed'],
+    [
+      'the definition',
+      ({ installation }) => (installation.gate.bound = () => undefined),
+      'fay',
+      'capability_version_changed',
+    ],
+    ['the world', (bench) => bench.order({ status: 'held' }), 'fay', 'precondition_changed'],
+  ])('is refused for %s with a code of its own, and without that granted [K-82]', async (_, change, sub, code) => {
+    const bench = new PreconditionBench(UNCHANGED);
+    const [id, fine] = [await bench.asked(), await bench.asked(1, 9)];
+    expect(await bench.vote(fine)).toBe('recorded');
+    expect((await bench.approval(fine)).state.status).toBe('granted');
+    change(bench);
+    expect(await bench.vote(id, sub)).toBe(code);
+    expect((await bench.approval(id)).state.status).not.toBe('granted');
   });
 
   it('is not recorded while nothing can be read, and counts under the same id when it can', async () => {

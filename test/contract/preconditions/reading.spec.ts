@@ -52,7 +52,11 @@ async function read(more: object = {}, answer?: FakeAnswer, allowAddresses: read
 
 describe('a value of the world', () => {
   it('is read with a plain GET that carries neither our key nor the credential of the act', async () => {
-    expect(await read({}, jsonAnswer({ status: 'open' }))).toMatchObject({ holds: true, shown: 'open', isAbsent: false });
+    expect(await read({}, jsonAnswer({ status: 'open' }))).toMatchObject({
+      holds: true,
+      shown: 'open',
+      isAbsent: false,
+    });
     const [request] = tool.received;
     expect(request).toMatchObject({ method: 'GET', path: PATH, key: null, body: '' });
     expect(request?.headers.authorization).toBeUndefined();
