@@ -1,4 +1,3 @@
-import type { Capability } from '../../src/capabilities/manifest.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { HttpClient } from '../../src/egress/http-client.js';
 import type { NoResponseCause, OutboundRequest, OutboundResult } from '../../src/egress/outbound-request.js';
@@ -38,7 +37,7 @@ export class ScriptedWorld {
       status: answer.status,
       headers: {},
       body: Buffer.from(answer.text ?? '{}'),
-      bodyTruncated: 'isCut' in answer && answer.isCut === true,
+      bodyTruncated: 'isCut' in answer && answer.isCut,
       evidence,
     };
   }
@@ -65,7 +64,3 @@ export function preconditionWith(more: Json = {}): Json {
 
 /** Changes that make a manifest rest on preconditions. */
 export const restsOn = (...preconditions: readonly Json[]): Changes => ({ preconditions });
-
-/** Names of what a capability rests on. */
-export const namesOf = ({ manifest }: Capability): readonly string[] =>
-  (manifest.preconditions ?? []).map(({ name }) => name);

@@ -38,7 +38,7 @@ const CREDENTIALS = {
 
 async function read(more: object = {}, answer?: FakeAnswer, allowAddresses: readonly string[] = ['loopback']) {
   if (answer !== undefined) tool.behave(PATH, () => answer);
-  const settings = { ...settingsWith(), credentials: CREDENTIALS };
+  const settings = settingsWith({ credentials: CREDENTIALS });
   const capability = capabilityWith(
     {
       preconditions: [preconditionWith({ timeout: '400ms', ...more })],
