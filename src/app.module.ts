@@ -47,6 +47,7 @@ import { POLICY_ENGINE } from './policy/engine/policy-engine.providers.js';
 import { PolicyActivation } from './policy/policy-activation.js';
 import { PolicyMetrics } from './policy/policy-metrics.js';
 import { PolicyWatch } from './policy/policy-watch.js';
+import { PRECONDITIONS } from './policy/preconditions/preconditions.providers.js';
 import { PolicyService } from './policy/policy.service.js';
 import { HttpConnector } from './proxy/connectors/http.connector.js';
 import { Attempt } from './proxy/executor/attempt.js';
@@ -166,7 +167,16 @@ const OPERATIONS = [
   CallLog,
   RefusalLog,
 ];
-const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
+const POLICY = [
+  ...PRECONDITIONS,
+  PolicyService,
+  PolicyActivation,
+  CaseFile,
+  Judge,
+  Rejudgement,
+  ApprovalExpiry,
+  StaleQuestions,
+];
 
 /** Composition: the one place that knows every folder. */
 @Module({})

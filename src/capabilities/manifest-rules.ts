@@ -10,6 +10,7 @@ import { effectProblems } from './effect-rules.js';
 import type { ManifestDraft } from './manifest-schema.js';
 import { problemAt } from './manifest-problem.js';
 import type { PlacedProblem } from './manifest-problem.js';
+import { preconditionProblems } from './precondition-rules.js';
 import { requestProblems } from './request-rules.js';
 import { leaseProblems } from './lease-rules.js';
 import { mayHaveValueAt } from './schema-lookup.js';
@@ -45,6 +46,7 @@ export function ruleProblems(
     ...pointerProblems(draft, inputSchema),
     ...successProblems(draft),
     ...leaseProblems(draft, surroundings.upstreams),
+    ...preconditionProblems(draft, inputSchema, surroundings),
   ];
 }
 

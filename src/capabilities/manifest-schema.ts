@@ -7,6 +7,7 @@ import { parsePointer } from '../domain/json/json-pointer.js';
 import { EFFECTS, RISKS } from '../domain/tool-call/tool-call.state.js';
 import { DAY_MS, durationWord, parseDuration } from './duration.js';
 import { leaseKeys } from './lease-schema.js';
+import { PRECONDITION_TIMEOUT_MS_MAX, preconditionsSchema } from './precondition-schema.js';
 import { hasHiddenText } from './schema-rules.js';
 
 /** `refund.create`: lower-case words, joined by dots. */
@@ -187,6 +188,14 @@ const success = z
   })
   .readonly();
 
+const preconditions = preconditionsSchema({
+  request,
+  jsonPointer,
+  argumentPointer,
+  title: oneLine(120),
+  timeout: duration(100, PRECONDITION_TIMEOUT_MS_MAX).default(5_000),
+});
+
 /**
  * The keys of a manifest as an operator writes them. Durations are words or milliseconds. A key that is not here is refused; whatever
  * depends on more than one key is in manifest-rules.ts.
@@ -226,6 +235,7 @@ export const MANIFEST_KEYS = {
   ratePerSecond: z.number().min(0.001).max(100_000).nullable().default(null),
   success: success.nullable().default(null),
   ...leaseKeys(duration),
+  preconditions: preconditions.nullable().default(null),
 } as const;
 
 export type ManifestKey = keyof typeof MANIFEST_KEYS;

@@ -2,6 +2,7 @@ import type { KnownEffect } from '../domain/events/catalogue.js';
 import type { JsonObject, JsonValue } from '../domain/json/json-value.js';
 import type { LeaseMode, TrustLevel } from '../domain/lease/lease.state.js';
 import type { Effect, Risk } from '../domain/tool-call/tool-call.state.js';
+import type { PreconditionRule } from '../policy/core/precondition.js';
 import type { ArgumentSchema, ResultSchema } from './argument-schema.js';
 
 /**
@@ -153,6 +154,16 @@ export interface ExecutionEnvironment {
   readonly dataAccessPolicy: { readonly access: 'none' | 'read' | 'write'; readonly resources: readonly string[] };
 }
 
+/** One value of the world that a call rests on: read with a plain GET before people are asked, before a grant and before sending. */
+export interface Precondition extends PreconditionRule {
+  readonly request: RequestTemplate;
+  /** Name of an entry of `credentials`; null: none is sent. Never the connector's by itself. */
+  readonly credential: string | null;
+  /** JSON pointer into the answer. */
+  readonly at: string;
+  readonly timeoutMs: number;
+}
+
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -207,6 +218,8 @@ export interface Manifest {
   readonly lease?: LeaseOffer;
   /** Present wherever `lease` is. */
   readonly execution?: ExecutionEnvironment;
+  /** Absent: a call rests on nothing but policy and people. */
+  readonly preconditions?: readonly Precondition[];
 }
 
 /** A manifest in force: validated, pinned by the digest of its definition, with its compiled schemas. */

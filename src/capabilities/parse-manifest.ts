@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { compileArgumentSchema, compileResultSchema } from './argument-schema.js';
 import type { ArgumentSchema, ResultSchema } from './argument-schema.js';
 import { resolveBaseUrl } from './base-url.js';
-import type { LeaseOffer, Manifest, SuccessCriteria } from './manifest.js';
+import type { LeaseOffer, Manifest, Precondition, SuccessCriteria } from './manifest.js';
 import { MANIFEST_KEYS } from './manifest-schema.js';
 import type { ManifestDraft, ManifestKey } from './manifest-schema.js';
 import { distinctProblems, problemAt } from './manifest-problem.js';
@@ -93,7 +93,7 @@ type WholeDraft = { readonly [K in ManifestKey]: Exclude<ManifestDraft[K], undef
 
 function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): Manifest {
   const { timeout, quiesce, definitiveStatus, connector, idempotency, probe, onAmbiguous, ...others } = draft;
-  const { callback, statement, cancel, success, lease, execution, ...rest } = others;
+  const { callback, statement, cancel, success, lease, execution, preconditions, ...rest } = others;
   const resolved = resolveBaseUrl(connector.baseUrl, upstreams);
   if (!resolved.ok) throw new Error('a base URL without a problem does not resolve');
   const { keyRetention, ...key } = idempotency;
@@ -114,6 +114,7 @@ function manifestFrom(draft: WholeDraft, { upstreams }: ManifestSurroundings): M
     ...(success === null ? {} : { success: successFrom(success) }),
     ...(lease === null ? {} : { lease: leaseFrom(lease) }),
     ...(execution === null ? {} : { execution }),
+    ...(preconditions === null ? {} : { preconditions: preconditions.map(preconditionFrom) }),
   };
 }
 
@@ -123,6 +124,21 @@ function successFrom({ within, ...rest }: NonNullable<WholeDraft['success']>): S
 
 function leaseFrom({ ttl, maxTtl, renewableFor, ...rest }: NonNullable<WholeDraft['lease']>): LeaseOffer {
   return { ...rest, ttlMs: ttl, ttlMsMax: maxTtl, renewableForMs: renewableFor };
+}
+
+function preconditionFrom({
+  timeout,
+  unchanged,
+  request,
+  ...rest
+}: NonNullable<WholeDraft['preconditions']>[number]): Precondition {
+  const withoutExpectation = rest.expect === null;
+  return {
+    ...rest,
+    request: withLowerCaseHeaders(request),
+    unchanged: unchanged ?? withoutExpectation,
+    timeoutMs: timeout,
+  };
 }
 
 function probeFrom({ visibilityDelay, budget, request, ...rest }: NonNullable<WholeDraft['probe']>): Manifest['probe'] {

@@ -39,7 +39,7 @@ export interface RenderedTarget extends JsonObject {
 }
 
 /**
- * Renders a request of a manifest in force: the one that has the effect, or one of its probe or its cancel, which never carry the idempotency key in
+ * Renders a request of a manifest in force: the one that has the effect, or one of its probe, its cancel or its preconditions, which never carry the idempotency key in
  * the places made for the effect. Equal input gives equal bytes. Throws `CountersignError` `invalid_arguments` where a value cannot stand in the path
  * (see `renderUrl`); anything else that cannot be rendered is a broken invariant and a plain `Error`.
  */
@@ -48,12 +48,12 @@ export function renderRequest(
   template: RequestTemplate,
   variables: RequestVariables,
 ): RenderedRequest {
-  const { connector, idempotency, probe, cancel } = manifest;
+  const { connector, idempotency } = manifest;
   const { downstreamKey } = variables;
   if (!KEY.test(downstreamKey) || downstreamKey.length > idempotency.keyLengthMax) {
     throw new Error('a downstream key must be visible ASCII and no longer than the tool takes');
   }
-  const places = template === probe?.request || template === cancel?.request ? NO_PLACES : idempotency;
+  const places = template === connector.request ? idempotency : NO_PLACES;
   const body = renderBody(template, places, variables);
   return {
     method: template.method,
@@ -72,6 +72,7 @@ export function renderTarget({ manifest }: Capability, args: JsonObject): Render
   const { request } = connector;
   const values = { downstreamKey: '{downstreamKey}', externalRequestId: null };
   renderUrl(connector, request, { ...values, args });
+  for (const { request: reading } of manifest.preconditions ?? []) renderUrl(connector, reading, { ...values, args });
   const url = renderUrl(connector, request, { ...values, args: redactLeaves(manifest, args) });
   return { connector: connector.kind, method: request.method, url };
 }

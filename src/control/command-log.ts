@@ -47,6 +47,7 @@ const NOT_RECORDED: readonly ErrorCode[] = [
   'contended',
   'shutting_down',
   'engine_error',
+  'precondition_unavailable',
   'paused',
   'capability_paused',
   'capability_held',

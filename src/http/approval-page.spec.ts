@@ -123,3 +123,28 @@ describe('the page of an approval', () => {
     expect(approvalPage(approval({ requester: { sub: 'alice', act: null } }))).toContain('<td>alice</td>');
   });
 });
+
+describe('what a question rests on', () => {
+  const observedAt = '2031-01-01T09:59:59.000Z';
+  const pageWith = (more: object): string =>
+    approvalPage(
+      approval({ preconditions: [{ name: 'order_status', title: 'The order is open', observedAt, ...more }] }),
+    );
+
+  it.each<[string, object, string]>([
+    ['a text in quotes, as text', { value: '<b>open</b>' }, '&quot;&lt;b&gt;open&lt;/b&gt;&quot;'],
+    ['a number', { value: 12 }, '>12 (read'],
+    ['null', { value: null }, '>null (read'],
+    ['that there is none', { absent: true }, 'there is no such value'],
+    ['the digest of what is not shown', { digest: 'sha256:long' }, 'sha256:long (read'],
+  ])('is a row with its title, its time and %s', (_, more, text) => {
+    const page = pageWith(more);
+    expect(page).toContain('<th>Rests on: The order is open</th>');
+    expect(page).toContain(text);
+    expect(page).toContain(observedAt);
+  });
+
+  it('has no row where it rests on nothing', () => {
+    expect(approvalPage(approval())).not.toContain('Rests on');
+  });
+});

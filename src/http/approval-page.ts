@@ -20,6 +20,7 @@ export function approvalPage(approval: ApprovalRepresentation): string {
     ],
     ['Why people are asked', approval.reasons.join('; ')],
     ['Needed', approval.needed.map(({ group, count, have }) => `${group}: ${have} of ${count}`).join('; ')],
+    ...(approval.preconditions ?? []).map(restsOn),
     ['Decide before', approval.decideBy],
     ['Sends to', JSON.stringify(approval.target)],
     ['Digest', approval.digest],
@@ -56,4 +57,13 @@ ${words}
 </body>
 </html>
 `;
+}
+
+type Shown = NonNullable<ApprovalRepresentation['preconditions']>[number];
+
+/** One row per precondition: what it is called, how it was, and when that was. */
+function restsOn({ title, value, absent, digest, observedAt }: Shown): readonly [string, string] {
+  const seen =
+    absent === true ? 'there is no such value' : value === undefined ? (digest ?? '') : JSON.stringify(value);
+  return [`Rests on: ${title}`, `${seen} (read ${observedAt})`];
 }

@@ -15,6 +15,8 @@ export const DECIDING: readonly ErrorCode[] = [
   'action_digest_mismatch',
   'policy_version_changed',
   'capability_version_changed',
+  'precondition_changed',
+  'precondition_unavailable',
   'run_already_ended',
   'command_id_conflict',
   ...RECORDING,

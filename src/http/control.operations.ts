@@ -28,6 +28,7 @@ export const ISSUE_COMMAND = {
     'cancel_not_supported',
     'retry_forbidden_result_unknown',
     'retry_not_allowed',
+    'precondition_failed',
     'capability_held',
     'engine_error',
     'paused',

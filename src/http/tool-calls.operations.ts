@@ -57,6 +57,7 @@ export const PROPOSE_TOOL_CALL = {
     'paused',
     'store_held',
     'engine_error',
+    'precondition_unavailable',
     ...RECORDING,
   ],
 } as const satisfies Operation;
@@ -131,6 +132,7 @@ export const COMPENSATE_TOOL_CALL = {
     'paused',
     'store_held',
     'engine_error',
+    'precondition_unavailable',
     ...RECORDING,
   ],
 } as const satisfies Operation;

@@ -9,6 +9,7 @@ import { CaseFile, type Papers } from './case-file.js';
 import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
 import type { Judged } from './judged.js';
 import { recordJudgement } from './judgement.js';
+import { Preconditions } from './preconditions/preconditions.js';
 import { policyIsCurrent } from './policy-guard.js';
 import { PolicyService } from './policy.service.js';
 
@@ -31,6 +32,8 @@ export class Judge {
     private readonly policy: PolicyService,
     private readonly caseFile: CaseFile,
     private readonly settings: Settings,
+    /** What else must be so: looked at by whoever asks people, counts a vote or sends. */
+    readonly preconditions: Preconditions,
   ) {}
 
   /** `sha256:…` of the set in force; null: there is none and everything is denied. */

@@ -1,6 +1,7 @@
 import type { Capability } from '../capabilities/manifest.js';
 import type { EventPayload } from '../domain/events/catalogue.js';
 import type { JsonObject } from '../domain/json/json-value.js';
+import type { Readings } from './core/precondition.js';
 import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
 
 type Phase = EventPayload<'policy.decided'>['phase'];
@@ -19,4 +20,6 @@ export interface Judged {
   readonly agentReason: string | null;
   /** ISO 8601. */
   readonly now: string;
+  /** What the call rests on, as just read: needed where a question is asked about a capability with preconditions. */
+  readonly readings?: Readings | undefined;
 }

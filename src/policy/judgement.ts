@@ -6,6 +6,7 @@ import { ApprovalInUnit } from '../storage/units/approval-in-unit.js';
 import type { CallInUnit } from '../storage/units/call-in-unit.js';
 import type { UnitDraft } from '../storage/units/unit-draft.js';
 import { composeQuestion } from './approvals/question.js';
+import { failing, reasonsOf } from './core/precondition.js';
 import type { Judged } from './judged.js';
 
 /**
@@ -29,9 +30,13 @@ export function recordJudgement(draft: UnitDraft, call: CallInUnit, judged: Judg
     case 'deny':
       call.do({ kind: 'deny', denial: { basis: 'policy', reasons: decision.reasons } });
       return;
-    case 'requires_confirmation':
-      askPeople(draft, call, judged);
+    case 'requires_confirmation': {
+      // Nobody is asked about what would not be sent.
+      const broken = failing(judged.readings ?? []);
+      if (broken.length === 0) askPeople(draft, call, judged);
+      else call.do({ kind: 'deny', denial: { basis: 'precondition', reasons: reasonsOf(broken) } });
       return;
+    }
   }
 }
 

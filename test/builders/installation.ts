@@ -28,6 +28,7 @@ import { capabilityWith, type Changes } from '../contract/capabilities/manifest-
 import { leasesOf, type LeaseParts } from './lease-parts.js';
 import { countedIds, ManualClock } from './manual-clock.js';
 import { MemoryStore } from './memory-store.js';
+import { ScriptedWorld } from './precondition-examples.js';
 import { settingsWith } from './settings-examples.js';
 
 export const TENANT = 'acme';
@@ -159,6 +160,7 @@ export class Installation {
   readonly store = new MemoryStore(this.clock);
   readonly log = new KeptLog();
   readonly policy = new ScriptedPolicy();
+  readonly world = new ScriptedWorld();
   readonly ids = countedIds(this.clock);
   readonly desk = new UnitDesk(
     this.store,
@@ -192,7 +194,8 @@ export class Installation {
       (name) => this.registry.get(name)?.manifest ?? null,
     );
     this.gate = new CapabilityGate(this.registry, this.pauses, new DispatchHandover(this.slots));
-    this.judge = new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), settings);
+    const preconditions = this.world.preconditions(settings, this.store, this.clock, this.log);
+    this.judge = new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), settings, preconditions);
     this.recorder = new CallRecorder(this.desk, this.gate, this.log);
     this.rejudgement = new Rejudgement(this.desk, this.gate, this.judge);
     this.leases = leasesOf(this);

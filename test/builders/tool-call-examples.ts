@@ -288,6 +288,7 @@ export const TRIALS: Trials = {
     by_policy: deny('policy'),
     by_people: deny('approval'),
     by_policy_at_dispatch: deny('policy_at_dispatch'),
+    by_precondition: deny('precondition'),
   },
   close: always({ kind: 'close', closing: { reason: 'stopped' } }),
   withdraw: always({ kind: 'withdraw', withdrawal: { reason: 'approval_invalidated' } }),

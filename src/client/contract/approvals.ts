@@ -28,6 +28,23 @@ export const approvalListQuery = z.strictObject({
   cursor: pageCursor,
 });
 
+const shownPrecondition = z
+  .strictObject({
+    name: z.string(),
+    title: z.string(),
+    observedAt: instant,
+    value: z
+      .union([z.string(), z.number(), z.boolean(), z.null()])
+      .optional()
+      .describe('As it was read, where it is short and no secret; hidden characters are escaped.'),
+    absent: z.literal(true).optional().describe('There was no such value.'),
+    digest: z.string().optional().describe('Of a value that is not shown.'),
+  })
+  .meta({
+    id: 'ShownPrecondition',
+    description: 'One thing that must still be so when the call is sent, as it was read when people were asked.',
+  });
+
 export const approvalRepresentation = z
   .strictObject({
     approvalId: id,
@@ -50,6 +67,10 @@ export const approvalRepresentation = z
     argsDigest: z.string(),
     shownDigest: z.string(),
     requester,
+    preconditions: z
+      .array(shownPrecondition)
+      .optional()
+      .describe('What the call rests on, where its capability says so.'),
     agentReason: z.string().nullable().describe("The agent's own words: untrusted."),
     reasons: z.array(z.string()),
     determining: z.array(z.string()),

@@ -1,10 +1,12 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
+import type { ApprovalStatus } from '../../domain/approval/approval.state.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { Caller } from '../../identity/caller.js';
 import { policyIsCurrent } from '../../policy/policy-guard.js';
 import { Judge } from '../../policy/judge.js';
+import type { Ground } from '../../policy/preconditions/preconditions.js';
 import type { Guard } from '../../storage/unit.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
@@ -31,6 +33,7 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     const { approvalId, decision, digest, reason } = word;
     const details: JsonObject = { decision, digest, reason };
     const asked = { type: 'resume', target: { approvalId }, details, commandId };
+    let ground: Ground | undefined;
     try {
       const acknowledged = await this.log.carryOut(caller, asked, async (start, now) => {
         const { approval, call } = await this.load(caller.tenant, word);
@@ -40,12 +43,16 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
           sessionId: call.row.session_id,
         };
         const draft = start(about);
-        if (this.vote({ caller, word, approval, call, draft, now })) return draft;
-        throw new AlreadyDone(await this.firstCommand(caller, approval));
+        const status = this.vote({ caller, word, approval, call, draft, now });
+        if (status === null) throw new AlreadyDone(await this.firstCommand(caller, approval));
+        ground = status === 'granted' ? await this.groundOf(approval, call) : undefined;
+        if (ground?.verdict === 'changed') throw groundChanged(ground, approvalId);
+        return draft;
       });
       return { approvalId, commandId: acknowledged.commandId };
     } catch (error) {
-      if (error instanceof CountersignError) await this.lostGround.follow(error.code, caller.tenant, approvalId);
+      if (error instanceof CountersignError)
+        await this.lostGround.follow(error.code, caller.tenant, approvalId, ground);
       throw error;
     }
   }
@@ -64,8 +71,8 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     return { approval, call };
   }
 
-  /** False when this person has said the same before: nothing is recorded. */
-  private vote({ caller, word, approval: loaded, call: loadedCall, draft, now }: Voting): boolean {
+  /** What the approval will be; null when this person has said the same before: nothing is recorded. */
+  private vote({ caller, word, approval: loaded, call: loadedCall, draft, now }: Voting): ApprovalStatus | null {
     const call = new CallInUnit(draft, loadedCall);
     const approval = new ApprovalInUnit(draft, loaded, call.refs).do({
       kind: 'vote',
@@ -80,7 +87,7 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
       reason: word.reason,
       now,
     });
-    if (!approval.changed) return false;
+    if (!approval.changed) return null;
     // A vote that could lead to sending rests on what was asked: the same definition, the same policy, an open run.
     if (word.decision === 'allow') this.guardConsent(draft, loaded, loadedCall);
     draft.guard(runTakesDecisions(loaded.row.run_id)).guard(stillToDecide(loaded.row.approval_id));
@@ -93,7 +100,14 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
       const reasons = [word.reason === null ? 'denied by an approver' : `denied by an approver: ${word.reason}`];
       call.do({ kind: 'deny', denial: { basis: 'approval', reasons } });
     }
-    return true;
+    return state.status;
+  }
+
+  /** Before a vote grants: what the call rests on is looked at once more. Undefined where it rests on nothing. */
+  private async groundOf(approval: LoadedApproval, call: LoadedCall): Promise<Ground | undefined> {
+    const capability = this.gate.bound(call.state);
+    if (capability?.manifest.preconditions === undefined) return undefined;
+    return this.judge.preconditions.groundOf(capability, await this.judge.open(call), call, approval);
   }
 
   /** The command by which this person said it first. */
@@ -118,6 +132,14 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     }
     draft.guard(this.gate.definitionGuard(capability)).guard(policyIsCurrent(row.policy_revision));
   }
+}
+
+function groundChanged({ broken }: Ground, approvalId: string): CountersignError {
+  const problems = broken.map(({ title }) => `not as it was shown: ${title}`);
+  return new CountersignError('precondition_changed', 'what the approval rested on has changed', {
+    approvalId,
+    problems,
+  });
 }
 
 /** By the clock of the one who writes. */

@@ -5,6 +5,7 @@ import { takesLateEvidence, type Capability } from '../../capabilities/manifest.
 import { downstreamKeyFor } from '../../domain/digests/digests.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import { requesters, type Caller } from '../../identity/caller.js';
+import { failing, type Readings } from '../../policy/core/precondition.js';
 import type { PolicyDecision, PolicyRequest } from '../../policy/core/policy-types.js';
 import { LeaseAuthority } from '../../policy/leases/lease-authority.js';
 import { Judge } from '../../policy/judge.js';
@@ -47,6 +48,8 @@ export interface JudgedProposal {
   readonly ordinal: number;
   readonly request: PolicyRequest;
   readonly decision: PolicyDecision;
+  /** What the call rests on, where people are about to be asked; undefined where it rests on nothing. */
+  readonly readings?: Readings | undefined;
   readonly nowMs: number;
 }
 
@@ -92,8 +95,9 @@ export class ProposalUnits {
       requesterSubjects: requesters(judged.caller),
       agentReason: judged.proposal.reason,
       now,
+      readings: judged.readings,
     });
-    const reserved = call.state.status === 'authorized' && this.dispatchAtOnce(draft, judged, call, now);
+    const reserved = mayGoAtOnce(call, intent.capability) && this.dispatchAtOnce(draft, judged, call, now);
     if (reserved) draft.guard(this.desk.ownerGuard());
     return {
       toolCallId,
@@ -194,7 +198,7 @@ export class ProposalUnits {
       };
       draft.write({ op: 'insert', table: 'idempotency', row, takenGuard: 'idempotency' });
     }
-    if (intent.capability.manifest.effect !== 'read_only' && judged.decision.outcome !== 'deny') {
+    if (intent.capability.manifest.effect !== 'read_only' && !isRefused(judged)) {
       draft.write(openIntent(scope, call.state, judged.ordinal));
     }
     if (takesLateEvidence(intent.capability)) {
@@ -237,6 +241,16 @@ export class ProposalUnits {
   noteGuard(guard: string, tenant: string): void {
     if (isLeaseLimit(guard)) this.leases.noteFull(tenant);
   }
+}
+
+/** What rests on the world is sent by the dispatcher, which looks at the world first. */
+function mayGoAtOnce({ state }: CallInUnit, { manifest }: Capability): boolean {
+  return state.status === 'authorized' && manifest.preconditions === undefined;
+}
+
+/** By the policy, or because what it rests on does not hold: then nothing of it stays open. */
+function isRefused({ decision, readings }: JudgedProposal): boolean {
+  return decision.outcome === 'deny' || (readings !== undefined && failing(readings).length > 0);
 }
 
 /** The original names the call that is meant to undo it: whoever proposes a second one fails this comparison. */

@@ -4,6 +4,7 @@ import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Caller } from '../../identity/caller.js';
 import type { PolicyRequest } from '../../policy/core/policy-types.js';
 import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
+import { needsReadings } from '../../policy/preconditions/preconditions.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { pausedFor } from '../paused-for.js';
@@ -52,6 +53,9 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
     const request = policyRequest(caller, proposal, intent, nowMs);
     const decision = await this.judge.decide(request);
     mustBeAnAnswer(decision);
+    const readings = needsReadings(intent.capability, decision)
+      ? await this.judge.preconditions.read(intent.capability, intent)
+      : undefined;
     try {
       const toolCallId = await this.record({
         caller,
@@ -62,6 +66,7 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
         ordinal,
         request,
         decision,
+        readings,
         nowMs,
       });
       this.units.runs.opened(caller.tenant, intent, place);

@@ -2,6 +2,8 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
+import { failing, reasonsOf, type Readings } from '../../policy/core/precondition.js';
+import { needsReadings } from '../../policy/preconditions/preconditions.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import type { LoadedCall } from '../../storage/units/load.js';
@@ -52,9 +54,13 @@ export class RetryToolCallHandler implements ICommandHandler<RetryToolCall> {
     const request = { ...papers.request, approvals: {}, attempt, nowMs: Date.parse(now) };
     const decision = await this.judge.decide(request);
     mustBeAnAnswer(decision);
+    const readings = needsReadings(capability, decision)
+      ? await this.judge.preconditions.read(capability, papers)
+      : undefined;
+    if (readings !== undefined) mustHold(readings);
     for (const guard of this.gate.guards(capability, row.tenant, state.principal)) draft.guard(guard);
     draft.guard(runIsOpen(row.run_id)).guard(this.judge.guard(decision));
-    this.judge.record(draft, call, { ...papers, phase: 'retry', request, decision, capability, now });
+    this.judge.record(draft, call, { ...papers, phase: 'retry', request, decision, capability, now, readings });
     return draft;
   }
 
@@ -67,4 +73,13 @@ export class RetryToolCallHandler implements ICommandHandler<RetryToolCall> {
     const evidenceRefs = event.payload['evidenceRefs'] as readonly string[];
     return { ...loaded, state: { ...state, resolution: { ...state.resolution, evidenceRefs } } };
   }
+}
+
+/** A denial would end the call for good; as it is, it can be retried once what it rests on is so. */
+function mustHold(readings: Readings): void {
+  const broken = failing(readings);
+  if (broken.length === 0) return;
+  throw new CountersignError('precondition_failed', 'something that the call rests on is not so', {
+    problems: reasonsOf(broken),
+  });
 }

@@ -170,5 +170,7 @@ describe('the guidance for the model', () => {
     const byPeople: ToolCallState = { ...callIn('denied'), status: 'denied', deniedBy: 'approval' };
     expect(dispositionOf(byPeople).guidance).toContain('people refused it');
     expect(dispositionOf(callIn('denied')).guidance).toContain('policy does not allow it');
+    const byTheWorld: ToolCallState = { ...callIn('denied'), status: 'denied', deniedBy: 'precondition' };
+    expect(dispositionOf(byTheWorld).guidance).toContain('rests on is not so');
   });
 });

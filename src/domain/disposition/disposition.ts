@@ -1,6 +1,6 @@
 import type { NotExecutedReason } from '../events/catalogue.js';
 import { retryRefusal } from '../tool-call/tool-call.retry.js';
-import type { ToolCallIn, ToolCallState } from '../tool-call/tool-call.state.js';
+import type { DenialBasis, ToolCallIn, ToolCallState } from '../tool-call/tool-call.state.js';
 
 /** Who or what has to move before the call can go on; null when it has ended. */
 export type WaitingFor = 'approval' | 'execution' | 'upstream' | 'reconciliation' | 'operator' | null;
@@ -147,9 +147,7 @@ function guidanceFor(state: ToolCallState): string {
         ? 'It is not known whether it ran and a person is finding out; do not call again; look at the state of this call.'
         : FOUND_GUIDANCE[foundIn(state)];
     case 'denied':
-      return state.deniedBy === 'approval'
-        ? 'It has not run because people refused it; do not call again unless the person you act for asks for it.'
-        : 'It has not run because policy does not allow it; do not call again with the same arguments.';
+      return DENIED_GUIDANCE[state.deniedBy];
     case 'not_executed':
       return NOT_EXECUTED_GUIDANCE[state.reason];
   }
@@ -171,6 +169,15 @@ function failedGuidance(state: ToolCallIn<'failed'>): string {
   }
 }
 
+const BY_POLICY = 'It has not run because policy does not allow it; do not call again with the same arguments.';
+const DENIED_GUIDANCE: Readonly<Record<DenialBasis, string>> = {
+  policy: BY_POLICY,
+  policy_at_dispatch: BY_POLICY,
+  approval: 'It has not run because people refused it; do not call again unless the person you act for asks for it.',
+  precondition:
+    'It has not run because something that it rests on is not so; propose again only when that has changed.',
+};
+
 /** An expiry is nobody's refusal, and what was stopped on purpose is not to be started again unasked. */
 const NOT_EXECUTED_GUIDANCE: Readonly<Record<NotExecutedReason, string>> = {
   approval_expired: 'It has not run because its approval expired and nobody refused it; trying again is safe.',
@@ -185,6 +192,8 @@ const NOT_EXECUTED_GUIDANCE: Readonly<Record<NotExecutedReason, string>> = {
     'It has not run because evidence says that an earlier attempt ran; nothing is safe to send until a person has looked.',
   lease_refused:
     'It has not run because what it needs may not be lent for it; trying again is safe once an operator has looked.',
+  precondition_failed:
+    'It has not run because something that it rests on is not so; trying again is safe once that has changed.',
   digest_mismatch:
     'It has not run because what was stored is not what was allowed; trying again is safe once that is cleared up.',
 };

@@ -92,6 +92,11 @@ export const ERRORS = {
   approval_missing: entry(409, 'The call needs an approval before it can run.'),
   action_digest_mismatch: entry(409, 'Read the approval again and send back the digest it shows.'),
   version_stale: entry(412, 'Read the resource again and send its current ETag in If-Match.'),
+  precondition_failed: entry(409, 'Something that the call rests on is not so; try again when it is.'),
+  precondition_unavailable: entry(
+    503,
+    'What the call rests on cannot be read now; try again after the Retry-After seconds.',
+  ),
   precondition_changed: entry(409, 'What the approval rested on has changed; propose again.'),
   policy_version_changed: entry(409, 'The policy has changed since the question was asked; propose again.'),
   capability_version_changed: entry(409, 'A newer version of the capability is in force; propose again.'),

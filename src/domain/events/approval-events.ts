@@ -21,6 +21,8 @@ export const APPROVAL_AND_COMMAND_EVENTS = {
     requesterSubjects: 'list',
     reasons: 'list',
     policyRevision: 'text',
+    /** `{name, digest, holds, observedAt}` of each precondition, where the manifest has any. */
+    preconditions: 'list?',
     approvalBatchId: 'text?',
     supersedesApprovalId: 'text?',
   }),
@@ -51,6 +53,8 @@ export const APPROVAL_AND_COMMAND_EVENTS = {
     reason: ['policy_changed', 'capability_changed', 'precondition_changed', 'digest_mismatch', 'vote_withdrawn'],
     oldVersion: 'text?',
     newVersion: 'text?',
+    /** Names of the preconditions that are not as they were shown. */
+    preconditions: 'list?',
   }),
   'approval.consumed': define('approval', 1, ['capability-runtime'], { attempt: 'integer', nonce: 'text' }),
   'approval.closed': define('approval', 1, ['policy-runtime', 'control-plane', 'recovery'], {

@@ -36,6 +36,7 @@ export const NOT_EXECUTED_REASONS = [
   'digest_mismatch',
   'contradicted',
   'lease_refused',
+  'precondition_failed',
 ] as const;
 export type NotExecutedReason = (typeof NOT_EXECUTED_REASONS)[number];
 
@@ -135,11 +136,13 @@ export const CATALOGUE = {
   }),
   'capability.authorization_withdrawn': define('call', 1, ['policy-runtime'], { reason: 'text' }),
   'tool.call.denied': define('call', 1, ['policy-runtime'], {
-    basis: ['policy', 'approval', 'policy_at_dispatch'],
+    basis: ['policy', 'approval', 'policy_at_dispatch', 'precondition'],
     reasons: 'list',
   }),
   'tool.call.not_executed': define('call', 1, ['capability-runtime', 'control-plane', 'recovery'], {
     reason: NOT_EXECUTED_REASONS,
+    /** What does not hold, for people; where that is the reason. */
+    reasons: 'list?',
   }),
 
   // call: carrying out
@@ -153,6 +156,8 @@ export const CATALOGUE = {
     target: 'object',
     deadline: 'text',
     dispatchIntentAt: 'text',
+    /** `{name, digest, holds, observedAt}` of what was read just before, where the manifest has preconditions. */
+    preconditions: 'list?',
     executionEnvironmentId: 'text?',
   }),
   'tool.call.dispatched': define('call', 1, ['capability-runtime'], {

@@ -112,9 +112,12 @@ export type ToolCallState = ToolCallLife &
         readonly retryable: boolean;
       }
     | { readonly status: 'manual_handoff'; readonly handoffId: string | null; readonly resolution: Resolution | null }
-    | { readonly status: 'denied'; readonly deniedBy: 'policy' | 'approval' | 'policy_at_dispatch' }
+    | { readonly status: 'denied'; readonly deniedBy: DenialBasis }
     | { readonly status: 'not_executed'; readonly reason: NotExecutedReason }
   );
+
+/** Who or what refused: the policy, people, the policy of a later moment, or the world, which is not as the manifest expects. */
+export type DenialBasis = 'policy' | 'approval' | 'policy_at_dispatch' | 'precondition';
 
 /** The state of a call with one status. */
 export type ToolCallIn<S extends ToolCallStatus> = ToolCallState & { readonly status: S };

@@ -132,6 +132,7 @@ export const TOOL_CALL_ANSWERS = {
   deny: {
     by_policy:                  [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
     by_people:                  [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    by_precondition:            [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
     by_policy_at_dispatch:      [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   close: {

@@ -5,6 +5,7 @@ import { redactValue } from '../../domain/redaction/redact.js';
 import { escapeForDisplay } from '../../domain/text/escape-text.js';
 import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
 import type { Judged } from '../judged.js';
+import { restingOn } from '../preconditions/shown-readings.js';
 
 export interface AskedCall {
   readonly toolCallId: string;
@@ -27,6 +28,7 @@ export function composeQuestion(judged: Judged, asked: AskedCall): EventPayload<
   if (obligations === null) throw new Error('a question needs obligations');
   const decideBy = earlier(plus(now, obligations.decideWithinMs), state.executeBefore);
   const executeByLatest = earlier(plus(decideBy, obligations.executionWindowMs), state.executeBefore);
+  const rests = restingOn(judged);
   const shown: JsonObject = {
     title: capability.manifest.title,
     description: capability.manifest.description,
@@ -36,6 +38,7 @@ export function composeQuestion(judged: Judged, asked: AskedCall): EventPayload<
     arguments: escaped(redactValue(judged.args, judged.redacted)),
     target: escaped(judged.target),
     agentReason: judged.agentReason === null ? null : escapeForDisplay(judged.agentReason),
+    ...rests.shown,
   };
   return {
     risk: state.risk,
@@ -69,6 +72,7 @@ export function composeQuestion(judged: Judged, asked: AskedCall): EventPayload<
     reasons: decision.reasons,
     policyRevision: decision.policyRevision,
     supersedesApprovalId: asked.supersedesApprovalId,
+    ...rests.snapshot,
   };
 }
 

@@ -6,6 +6,7 @@ import type { LoadedApproval, LoadedCall } from '../../storage/units/load.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { Judge, mustBeAnAnswer } from '../judge.js';
+import { needsReadings, type Ground } from '../preconditions/preconditions.js';
 
 /**
  * What becomes of a question when its ground has shifted: the approval is invalidated with the reason, and the call is
@@ -19,19 +20,30 @@ export class Rejudgement {
     private readonly judge: Judge,
   ) {}
 
-  /** @throws GuardFailed when somebody else moved the call or the approval meanwhile. */
+  /**
+   * `ground` is what was found changed; the new question shows it.
+   *
+   * @throws GuardFailed when somebody else moved the call or the approval meanwhile; `precondition_unavailable`
+   */
   async rejudge(
     approval: LoadedApproval,
     call: LoadedCall,
-    reason: 'policy_changed' | 'capability_changed' | 'digest_mismatch',
+    reason: 'policy_changed' | 'capability_changed' | 'digest_mismatch' | 'precondition_changed',
+    ground?: Ground,
   ): Promise<void> {
     const now = this.desk.now();
     const draft = this.desk.beginAbout(call.row, { lane: 'govern', causeKind: 'event', occurredAt: now });
-    const invalidation = { reason, oldVersion: approval.row.policy_revision, newVersion: this.judge.revision() };
+    const invalidation = {
+      reason,
+      oldVersion: approval.row.policy_revision,
+      newVersion: this.judge.revision(),
+      ...namesOf(ground),
+    };
     const next = new CallInUnit(draft, call);
     new ApprovalInUnit(draft, approval, next.refs).do({ kind: 'invalidate', invalidation });
     if (call.state.status === 'authorized') next.do({ kind: 'withdraw', withdrawal: { reason } });
-    const capability = reason === 'policy_changed' ? this.gate.bound(call.state) : undefined;
+    const goesOn = reason === 'policy_changed' || reason === 'precondition_changed';
+    const capability = goesOn ? this.gate.bound(call.state) : undefined;
     if (capability === undefined) {
       next.do({ kind: 'close', closing: { reason: 'superseded' } });
       await this.desk.commit(draft);
@@ -41,12 +53,18 @@ export class Rejudgement {
     const request = { ...papers.request, approvals: {}, nowMs: Date.parse(now) };
     const decision = await this.judge.decide(request);
     mustBeAnAnswer(decision);
+    const readings = needsReadings(capability, decision)
+      ? (ground?.readings ?? (await this.judge.preconditions.read(capability, papers)))
+      : undefined;
     // Nothing is sent here, so a pause does not matter: the dispatch looks at it.
     draft
       .guard(this.gate.definitionGuard(capability))
       .guard(runIsOpen(call.row.run_id))
       .guard(this.judge.guard(decision));
-    this.judge.record(draft, next, { ...papers, phase: 'propose', request, decision, capability, now });
+    this.judge.record(draft, next, { ...papers, phase: 'propose', request, decision, capability, now, readings });
     await this.desk.commit(draft);
   }
 }
+
+const namesOf = (ground: Ground | undefined): { readonly preconditions?: readonly string[] } =>
+  ground === undefined ? {} : { preconditions: ground.broken.map(({ name }) => name) };

@@ -4,14 +4,17 @@ import { planDispatch } from '../../capabilities/dispatch-plan.js';
 import type { Capability } from '../../capabilities/manifest.js';
 import { approvalFacts } from '../../domain/approval/approval-progress.js';
 import { consentDigest } from '../../domain/digests/digests.js';
+import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
 import { Rejudgement } from '../../policy/approvals/rejudgement.js';
+import { reasonsOf, snapshotOf } from '../../policy/core/precondition.js';
 import type { Judged } from '../../policy/judged.js';
 import { LeaseAuthority, type Lending } from '../../policy/leases/lease-authority.js';
 import { Judge } from '../../policy/judge.js';
 import { recordDecision } from '../../policy/judgement.js';
+import { needsReadings, type Ground } from '../../policy/preconditions/preconditions.js';
 import { GuardFailed, type Guard } from '../../storage/unit.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
@@ -49,6 +52,8 @@ export class Dispatcher {
       try {
         return await this.tryOnce(tenant, toolCallId);
       } catch (error) {
+        // What it rests on cannot be told now, so nothing is sent; the sweep comes again until its time is over.
+        if (isUnreadable(error)) return 'held';
         if (!(error instanceof GuardFailed)) throw error;
         if (error.guard === 'pauses') await this.gate.lookAgain();
         if (error.guard === 'run_open' || error.guard === 'capability' || isLeaseLimit(error.guard)) return 'held';
@@ -57,7 +62,8 @@ export class Dispatcher {
     return 'held';
   }
 
-  private async tryOnce(tenant: string, toolCallId: string): Promise<DispatchResult> {
+  /** `ground`: what a first look at everything has read of the world, where the call rests on it. */
+  private async tryOnce(tenant: string, toolCallId: string, ground: Ground | null = null): Promise<DispatchResult> {
     const call = await loadCall(this.desk.read, tenant, toolCallId);
     if (call === null || !isAuthorized(call)) return 'closed';
     const nowMs = this.desk.clock.now();
@@ -80,7 +86,9 @@ export class Dispatcher {
     if (decision.denyCode === 'engine_error') return 'held';
     const judged = { ...papers, phase: 'dispatch' as const, request, decision, capability, now };
     const moment = { call, approval, capability, judged, nowMs };
-    return decision.outcome === 'allow' ? this.commitDispatch(moment) : this.withdraw(moment);
+    if (decision.outcome !== 'allow') return this.withdraw(moment);
+    if (capability.manifest.preconditions === undefined) return this.commitDispatch(moment, null);
+    return ground === null ? this.lookAtTheWorld(moment) : this.sendOn(moment, ground);
   }
 
   private async approvalOf({ row, state }: Authorized): Promise<LoadedApproval | null> {
@@ -88,7 +96,27 @@ export class Dispatcher {
     return loadApproval(this.desk.read, row.tenant, row.approval_id);
   }
 
-  private async commitDispatch(moment: Moment): Promise<DispatchResult> {
+  /** The policy would let it go: now what it rests on is read, and then everything is looked at again, which takes no time. */
+  private async lookAtTheWorld({ call, approval, capability, judged }: Moment): Promise<DispatchResult> {
+    const ground = await this.judge.preconditions.groundOf(capability, judged, call, approval);
+    if (ground.verdict === 'stands') return this.tryOnce(call.row.tenant, call.row.tool_call_id, ground);
+    if (approval !== null) {
+      await this.rejudgement.rejudge(approval, call, 'precondition_changed', ground);
+      return 'closed';
+    }
+    const draft = this.begin(call, this.desk.now()).guard(this.desk.ownerGuard());
+    const closing = { reason: 'precondition_failed', reasons: reasonsOf(ground.broken) } as const;
+    new CallInUnit(draft, call).do({ kind: 'close', closing });
+    await this.desk.commit(draft);
+    return 'closed';
+  }
+
+  private async sendOn(moment: Moment, ground: Ground): Promise<DispatchResult> {
+    // Whatever moved the call while the world was read, its ground was of another question perhaps.
+    return ground.callVersion === moment.call.row.version ? this.commitDispatch(moment, ground) : 'held';
+  }
+
+  private async commitDispatch(moment: Moment, ground: Ground | null): Promise<DispatchResult> {
     const { call, approval, capability, judged, nowMs } = moment;
     const { now } = judged;
     const nonce = this.desk.newId(ID_PREFIXES.attempt);
@@ -108,7 +136,7 @@ export class Dispatcher {
       new ApprovalInUnit(draft, approval, next.refs).do({ kind: 'consume', consumption, now });
     }
     if (lending.kind === 'lend') this.leases.issue(draft, next, lending, nowMs);
-    next.do({ kind: 'dispatch', now, dispatch });
+    next.do({ kind: 'dispatch', now, dispatch: ground === null ? dispatch : withEvidence(dispatch, ground) });
     await this.desk.commit(draft);
     return 'dispatching';
   }
@@ -138,6 +166,9 @@ export class Dispatcher {
       await this.rejudgement.rejudge(approval, call, 'policy_changed');
       return 'closed';
     }
+    const readings = needsReadings(capability, decision)
+      ? await this.judge.preconditions.read(capability, judged)
+      : undefined;
     const draft = this.begin(call, now);
     const next = new CallInUnit(draft, call);
     if (approval !== null) {
@@ -152,7 +183,7 @@ export class Dispatcher {
     } else {
       this.guard(draft, call, capability, judged);
       next.do({ kind: 'withdraw', withdrawal: { reason: 'policy_changed' } });
-      this.judge.record(draft, next, { ...judged, phase: 'propose' });
+      this.judge.record(draft, next, { ...judged, phase: 'propose', readings });
     }
     await this.desk.commit(draft);
     return 'closed';
@@ -222,6 +253,14 @@ function isConsentTo({ row, state }: Authorized, approval: LoadedApproval, targe
   });
   return digest === approval.state.consentDigest;
 }
+
+/** Proof of the fresh reading that the attempt rests on. */
+function withEvidence<D>(dispatch: D, { readings }: Ground): D & { readonly preconditions: readonly JsonObject[] } {
+  return { ...dispatch, preconditions: snapshotOf(readings) };
+}
+
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof CountersignError && error.code === 'precondition_unavailable';
 
 const isAuthorized = (call: LoadedCall): call is Authorized => call.state.status === 'authorized';
 

@@ -26,6 +26,8 @@ export interface ApprovalView {
   readonly argsDigest: string;
   readonly shownDigest: string;
   readonly requester: { readonly sub: string; readonly act: string | null };
+  /** What the call rests on and how it was when people were asked; only where the capability says so. */
+  readonly preconditions?: readonly JsonObject[];
   readonly agentReason: string | null;
   readonly reasons: readonly string[];
   readonly determining: readonly string[];
@@ -61,6 +63,7 @@ interface Shown {
   readonly arguments: JsonObject;
   readonly target: JsonObject;
   readonly agentReason: string | null;
+  readonly preconditions?: readonly JsonObject[];
 }
 
 @Injectable()
@@ -96,6 +99,7 @@ export class ApprovalViews {
       argsDigest: state.argsDigest,
       shownDigest: required.payload['shownDigest'] as string,
       requester: { sub: sub ?? '', act: act ?? null },
+      ...(shown.preconditions === undefined ? {} : { preconditions: shown.preconditions }),
       agentReason: shown.agentReason,
       reasons: required.payload['reasons'] as readonly string[],
       determining: (decided?.payload['determining'] ?? []) as readonly string[],

@@ -205,9 +205,17 @@ function errorOf(status: ToolCallStatus, settled: CommittedEvent | null): ToolCa
         message: 'an operator has to find out what happened',
       };
     case 'denied':
-      return { code: 'denied', effect: 'none', message: ((payload['reasons'] ?? []) as readonly string[]).join('; ') };
+      return {
+        code: payload['basis'] === 'precondition' ? 'precondition_failed' : 'denied',
+        effect: 'none',
+        message: reasonsIn(payload) ?? '',
+      };
     case 'not_executed':
-      return { code: payload['reason'] as string, effect: 'none', message: 'the call was not executed' };
+      return {
+        code: payload['reason'] as string,
+        effect: 'none',
+        message: reasonsIn(payload) ?? 'the call was not executed',
+      };
     case 'proposed':
     case 'authorized':
     case 'dispatching':
@@ -216,6 +224,10 @@ function errorOf(status: ToolCallStatus, settled: CommittedEvent | null): ToolCa
     case 'completed':
       return null;
   }
+}
+
+function reasonsIn({ reasons }: JsonObject): string | null {
+  return Array.isArray(reasons) ? (reasons as readonly string[]).join('; ') : null;
 }
 
 function reconciliationOf({ row, state }: LoadedCall): ReconciliationView | null {

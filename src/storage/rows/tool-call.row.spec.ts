@@ -80,7 +80,7 @@ const states: fc.Arbitrary<ToolCallState> = fc.oneof(
   fc.record({
     ...life,
     status: fc.constant('denied' as const),
-    deniedBy: words(['policy', 'approval', 'policy_at_dispatch']),
+    deniedBy: words(['policy', 'approval', 'policy_at_dispatch', 'precondition']),
   }),
   fc.record({ ...life, status: fc.constant('not_executed' as const), reason: words(NOT_EXECUTED_REASONS) }),
 );

@@ -8,6 +8,7 @@ import type {
 import { principalKey } from '../../domain/principal.js';
 import type {
   Carrying,
+  DenialBasis,
   Effect,
   Risk,
   ToolCallLife,
@@ -229,7 +230,7 @@ export function toolCallState(row: Row, attempt: TableRow<'attempts'> | null): T
     case 'manual_handoff':
       return Object.assign(life, { status: row.status, handoffId: row.handoff_id, resolution: resolution(row) });
     case 'denied': {
-      const deniedBy = needed<'policy' | 'approval' | 'policy_at_dispatch'>(row.status_reason, 'status_reason');
+      const deniedBy = needed<DenialBasis>(row.status_reason, 'status_reason');
       return Object.assign(life, { status: row.status, deniedBy });
     }
     case 'not_executed': {

@@ -18,6 +18,7 @@ import { Rejudgement } from '../../../src/policy/approvals/rejudgement.js';
 import { CaseFile } from '../../../src/policy/case-file.js';
 import { Judge } from '../../../src/policy/judge.js';
 import { POLICY_SCOPE } from '../../../src/policy/policy-guard.js';
+import type { Preconditions } from '../../../src/policy/preconditions/preconditions.js';
 import type { PolicyService } from '../../../src/policy/policy.service.js';
 import { Dispatcher } from '../../../src/proxy/executor/dispatcher.js';
 import { InstanceIdentity } from '../../../src/storage/instance-identity.js';
@@ -44,6 +45,9 @@ import type { Changes } from '../capabilities/manifest-examples.js';
 import { settingsWith } from '../../builders/settings-examples.js';
 import { outcomeOf } from './outcomes.js';
 import { unit } from './unit-builders.js';
+
+/** No capability of the crowd rests on anything. */
+const restOnNothing = {} as unknown as Preconditions;
 
 /** Writes at once, or keeps every unit back until all of them are there and commits them in one go. */
 class CrowdedDesk extends UnitDesk {
@@ -149,7 +153,7 @@ export class Parts {
   }
 
   private get judge(): Judge {
-    return new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), this.settings);
+    return new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), this.settings, restOnNothing);
   }
 
   private get rejudgement(): Rejudgement {
