@@ -5,6 +5,7 @@ import type { Caller } from '../../identity/caller.js';
 import type { PolicyRequest } from '../../policy/core/policy-types.js';
 import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
 import { GuardFailed } from '../../storage/unit.js';
+import { isOpenApprovalsGuard } from '../../storage/units/open-approvals.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { pausedFor } from '../paused-for.js';
 import { IntentReader, type Intent } from './intent-reader.js';
@@ -87,6 +88,11 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
   private async lookAgain(guard: string, caller: Caller, intent: Intent, place: RunPlace): Promise<void> {
     if (guard === 'run_open' || guard === 'run_label') this.units.runs.forget(caller.tenant, intent, place);
     if (guard === 'pauses') await this.gate.lookAgain();
+    if (isOpenApprovalsGuard(guard)) {
+      throw new CountersignError('too_many_open_approvals', 'this agent has too many questions open', {
+        retryAfterSeconds: 60,
+      });
+    }
     if (guard === 'capability') await this.mustNotBeHeld(intent);
   }
 

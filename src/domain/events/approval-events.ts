@@ -1,3 +1,4 @@
+import { APPROVAL_BEYOND_EVENTS } from './approval-beyond-events.js';
 import { define } from './event-definition.js';
 
 /** What people are asked and answer, and what becomes of a control command. Part of the catalogue. */
@@ -30,6 +31,8 @@ export const APPROVAL_AND_COMMAND_EVENTS = {
     groups: 'list',
     consentDigest: 'text',
     reason: 'text?',
+    /** Delegators whose right the vote rests on. */
+    onBehalfOf: 'list?',
   }),
   'approval.vote_withdrawn': define('approval', 1, ['policy-runtime'], { by: 'object', reason: 'text?' }),
   'approval.granted': define('approval', 1, ['policy-runtime'], {
@@ -56,6 +59,7 @@ export const APPROVAL_AND_COMMAND_EVENTS = {
   'approval.closed': define('approval', 1, ['policy-runtime', 'control-plane', 'recovery'], {
     reason: ['cancelled', 'stopped', 'run_ended', 'run_not_resumable', 'superseded', 'restored'],
   }),
+  ...APPROVAL_BEYOND_EVENTS,
 
   // command
   'control.accepted': define('command', 1, ['control-plane'], {

@@ -13,6 +13,9 @@ export const STREAM_KINDS = [
   'evidence',
   'session',
   'checkpoint',
+  'grant',
+  'delegation',
+  'plan_review',
 ] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 

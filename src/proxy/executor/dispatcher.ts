@@ -71,7 +71,8 @@ export class Dispatcher {
       return 'closed';
     }
     const approvals = approval === null ? {} : approvalFacts(approval.state);
-    const request = { ...papers.request, approvals, attempt: call.state.attempt, nowMs };
+    const emergency = approval !== null && approval.state.breakGlass !== null ? { breakGlass: true } : {};
+    const request = { ...papers.request, approvals, attempt: call.state.attempt, nowMs, ...emergency };
     const decision = await this.judge.decide(request);
     // An engine that fails says nothing about this call: it is not sent, and its authorization is not burnt either.
     if (decision.denyCode === 'engine_error') return 'held';

@@ -2,6 +2,7 @@ import type { CommittedEvent, StreamRef } from '../../domain/events/envelope.js'
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { ApprovalListQuery, Page, ToolCallListQuery } from './lists.js';
 import type { TableRow } from '../rows/tables.js';
+import type { StandingReader } from './standing.reader.js';
 import type { SessionReader } from './session-records.js';
 
 /**
@@ -23,7 +24,8 @@ export interface StoreReader
     SinkReader,
     EventReader,
     LateResultReader,
-    SessionReader {}
+    SessionReader,
+    StandingReader {}
 
 export interface ToolCallReader {
   toolCall(tenant: string, toolCallId: string): Promise<TableRow<'tool_calls'> | null>;

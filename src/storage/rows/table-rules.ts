@@ -1,3 +1,4 @@
+import { STANDING_KEYS } from './approval-beyond.columns.js';
 import { OUTCOME_KEYS } from './outcome.columns.js';
 import { SESSION_KEYS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
@@ -11,6 +12,7 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   approval_votes: ['approval_id', 'sub'],
   handoffs: ['handoff_id'],
   ...OUTCOME_KEYS,
+  ...STANDING_KEYS,
   ...SESSION_KEYS,
   control_commands: ['tenant', 'command_id'],
   capabilities: ['name', 'version'],
@@ -38,6 +40,7 @@ export const REPLACEABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'work',
   'open_intents',
   'late_keys',
+  'refused_intents',
   'counters',
   'instances',
   'meta',

@@ -13,6 +13,7 @@ import { runChainReader } from '../readers/run-chain.reader.js';
 import { runReader } from '../readers/run.reader.js';
 import { sessionReader } from '../readers/session.reader.js';
 import type { StoreReader } from '../readers/store-reader.js';
+import { standingReader } from '../readers/standing.reader.js';
 import { sinkReader } from '../readers/sink.reader.js';
 import { toolCallReader } from '../readers/tool-call.reader.js';
 import { workReader } from '../readers/work.reader.js';
@@ -78,5 +79,6 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...runChainReader(connection, keys),
     ...outcomeReader(connection),
     ...sessionReader(connection, keys),
+    ...standingReader(connection),
   };
 }
