@@ -10,6 +10,7 @@ import { PauseBoard } from './capabilities/pause-board.js';
 import { CapabilityRegistration } from './capabilities/registration.js';
 import { Settings } from './config/settings.js';
 import { ResumeContract } from './contracts/resume-contract.js';
+import { APPROVAL_ACTS } from './control/approvals/approvals.providers.js';
 import { CancelToolCallHandler } from './control/cancel-tool-call/cancel-tool-call.handler.js';
 import { CommandLog } from './control/command-log.js';
 import { DecideApprovalHandler } from './control/decide-approval/decide-approval.handler.js';
@@ -37,6 +38,7 @@ import { RefusalLog } from './http/refusal-log.js';
 import { BearerGuard } from './identity/bearer.guard.js';
 import { TokenVerifier } from './identity/token-verifier.js';
 import { OUTBOX } from './outbox/outbox.providers.js';
+import { APPROVALS } from './policy/approvals/approvals.providers.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { Rejudgement } from './policy/approvals/rejudgement.js';
 import { StaleQuestions } from './policy/approvals/stale-questions.js';
@@ -113,6 +115,7 @@ const CONTROL = [
   RunDirectory,
   ProposeToolCallHandler,
   DecideApprovalHandler,
+  ...APPROVAL_ACTS,
   CancelToolCallHandler,
   RetryToolCallHandler,
   SetPauseHandler,
@@ -165,7 +168,7 @@ const OPERATIONS = [
   CallLog,
   RefusalLog,
 ];
-const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
+const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions, ...APPROVALS];
 
 /** Composition: the one place that knows every folder. */
 @Module({})

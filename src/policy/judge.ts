@@ -7,6 +7,7 @@ import type { LoadedApproval, LoadedCall } from '../storage/units/load.js';
 import type { UnitDraft } from '../storage/units/unit-draft.js';
 import { CaseFile, type Papers } from './case-file.js';
 import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
+import { GrantBook } from './grants/grant-book.js';
 import type { Judged } from './judged.js';
 import { recordJudgement } from './judgement.js';
 import { policyIsCurrent } from './policy-guard.js';
@@ -31,6 +32,8 @@ export class Judge {
     private readonly policy: PolicyService,
     private readonly caseFile: CaseFile,
     private readonly settings: Settings,
+    /** The standing allows of people, as facts for the policy. */
+    readonly grants: GrantBook,
   ) {}
 
   /** `sha256:…` of the set in force; null: there is none and everything is denied. */

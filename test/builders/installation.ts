@@ -15,6 +15,8 @@ import type { ToolCallCommand } from '../../src/domain/tool-call/tool-call.comma
 import type { Caller } from '../../src/identity/caller.js';
 import { Rejudgement } from '../../src/policy/approvals/rejudgement.js';
 import { CaseFile } from '../../src/policy/case-file.js';
+import { GrantBoard } from '../../src/policy/grants/grant-board.js';
+import { GrantBook } from '../../src/policy/grants/grant-book.js';
 import type { PolicyDecision, PolicyRequest } from '../../src/policy/core/policy-types.js';
 import { Judge } from '../../src/policy/judge.js';
 import { POLICY_SCOPE } from '../../src/policy/policy-guard.js';
@@ -171,6 +173,7 @@ export class Installation {
   readonly pauses = new PauseBoard(this.store.read, this.store.feed);
   readonly slots: ExecutionSlots;
   readonly gate: CapabilityGate;
+  readonly grants = new GrantBook(this.store, new GrantBoard(this.store.read, this.store.feed));
   readonly judge: Judge;
   readonly recorder: CallRecorder;
   readonly rejudgement: Rejudgement;
@@ -190,7 +193,7 @@ export class Installation {
       (name) => this.registry.get(name)?.manifest ?? null,
     );
     this.gate = new CapabilityGate(this.registry, this.pauses, new DispatchHandover(this.slots));
-    this.judge = new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), settings);
+    this.judge = new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), settings, this.grants);
     this.recorder = new CallRecorder(this.desk, this.gate, this.log);
     this.rejudgement = new Rejudgement(this.desk, this.gate, this.judge);
     this.units = new ProposalUnits(this.desk, this.gate, this.judge, this.runs);

@@ -58,7 +58,11 @@ export function owesReview(state: ApprovalState): boolean {
 /** When the next rule of a pending question is to be widened; null when none is. */
 export function escalateAt(state: ApprovalState): string | null {
   if (state.status !== 'pending') return null;
-  return dueEscalations(state).map(({ at }) => at).toSorted()[0] ?? null;
+  return (
+    dueEscalations(state)
+      .map(({ at }) => at)
+      .toSorted()[0] ?? null
+  );
 }
 
 /** What the policy wants widened and is not yet. */

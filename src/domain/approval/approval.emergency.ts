@@ -33,7 +33,8 @@ export function review(state: ApprovalState, command: ApprovalCommandOf<'review'
   const { voter, finding, reason } = command;
   if (voter.isAgent) return agentRefusal();
   const isPassed = state.status !== 'pending' && state.status !== 'denied';
-  if (state.breakGlass === null || !isPassed) return refuse('review_not_owed', 'Nothing was let pass in an emergency here.');
+  if (state.breakGlass === null || !isPassed)
+    return refuse('review_not_owed', 'Nothing was let pass in an emergency here.');
   if (state.breakGlass.by === voter.sub || state.requesterSubjects.includes(voter.sub)) {
     return refuse('approver_not_allowed', 'Another person reviews an emergency.');
   }

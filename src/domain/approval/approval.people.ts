@@ -63,7 +63,9 @@ function lentTo(state: ApprovalQuestion, voter: Voter, now: string): Lent[] {
 
 /** What was lent for this question was the lender's own then; who is barred is looked at now. */
 function ownGroupsAmong(state: ApprovalQuestion, sub: string, groups: readonly string[]): string[] {
-  return state.rules.filter((rule) => groups.includes(rule.group) && !isBarred(rule, sub, state)).map(({ group }) => group);
+  return state.rules
+    .filter((rule) => groups.includes(rule.group) && !isBarred(rule, sub, state))
+    .map(({ group }) => group);
 }
 
 const isBarred = (rule: ApproverRule, sub: string, state: ApprovalQuestion): boolean =>

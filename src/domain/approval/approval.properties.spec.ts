@@ -30,7 +30,10 @@ interface Step {
 /** Whoever is not named here is in finance. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = { otto: ['sales'], dora: [], bea: ['board'] };
 const voter = fc
-  .record({ sub: fc.constantFrom('fay', 'fred', 'fin', 'alice', 'agent-7', 'otto', 'dora', 'bea'), isAgent: fc.constant(false) })
+  .record({
+    sub: fc.constantFrom('fay', 'fred', 'fin', 'alice', 'agent-7', 'otto', 'dora', 'bea'),
+    isAgent: fc.constant(false),
+  })
   .map(({ sub }) => person(sub, ...(GROUPS[sub] ?? ['finance'])));
 const now = fc.constantFrom('10:00:00', '10:05:00', '10:14:59', '10:30:00', '10:59:59', '11:00:00', '11:20:00').map(at);
 

@@ -147,7 +147,7 @@ function guidanceFor(state: ToolCallState): string {
         ? 'It is not known whether it ran and a person is finding out; do not call again; look at the state of this call.'
         : FOUND_GUIDANCE[foundIn(state)];
     case 'denied':
-      return state.deniedBy === 'approval'
+      return state.deniedBy === 'approval' || state.deniedBy === 'refusal'
         ? 'It has not run because people refused it; do not call again unless the person you act for asks for it.'
         : 'It has not run because policy does not allow it; do not call again with the same arguments.';
     case 'not_executed':

@@ -57,7 +57,7 @@ export const APPROVAL_AND_COMMAND_EVENTS = {
   }),
   'approval.consumed': define('approval', 1, ['capability-runtime'], { attempt: 'integer', nonce: 'text' }),
   'approval.closed': define('approval', 1, ['policy-runtime', 'control-plane', 'recovery'], {
-    reason: ['cancelled', 'stopped', 'run_ended', 'run_not_resumable', 'superseded', 'restored'],
+    reason: ['cancelled', 'stopped', 'run_ended', 'run_not_resumable', 'superseded', 'restored', 'refused'],
   }),
   ...APPROVAL_BEYOND_EVENTS,
 

@@ -112,7 +112,7 @@ export type ToolCallState = ToolCallLife &
         readonly retryable: boolean;
       }
     | { readonly status: 'manual_handoff'; readonly handoffId: string | null; readonly resolution: Resolution | null }
-    | { readonly status: 'denied'; readonly deniedBy: 'policy' | 'approval' | 'policy_at_dispatch' }
+    | { readonly status: 'denied'; readonly deniedBy: 'policy' | 'approval' | 'policy_at_dispatch' | 'refusal' }
     | { readonly status: 'not_executed'; readonly reason: NotExecutedReason }
   );
 

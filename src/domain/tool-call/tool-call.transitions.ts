@@ -133,6 +133,7 @@ export const TOOL_CALL_ANSWERS = {
     by_policy:                  [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
     by_people:                  [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
     by_policy_at_dispatch:      [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    by_a_refusal:               [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   close: {
     any:                        [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],

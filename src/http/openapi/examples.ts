@@ -16,6 +16,7 @@ import type {
   TurnBody,
 } from '../../client/contract/run-chain.js';
 import type { ProposeToolCallBody, ResolutionBody, ToolCallRepresentation } from '../../client/contract/tool-calls.js';
+import { APPROVAL_EXAMPLES } from './approval-examples.js';
 import { SESSION_EXAMPLES } from './session-examples.js';
 
 const CALL = 'call_01jz0q6k3v5m8x2c4d7f9h1k3n';
@@ -107,6 +108,7 @@ const approval: ApprovalRepresentation = {
   effect: 'probeable',
   arguments: args,
   argumentsEmpty: false,
+  argumentsLong: false,
   target: { orderId: 'ord_1001' },
   digest: DIGEST,
   argsDigest: DIGEST,
@@ -121,6 +123,11 @@ const approval: ApprovalRepresentation = {
   executeBy: null,
   needed: [{ group: 'support-lead', count: 1, have: 0, notRequester: true }],
   votes: [],
+  batchId: null,
+  delegations: [],
+  escalations: [],
+  escalateAt: null,
+  breakGlass: null,
   decidedBy: null,
   statusReason: null,
   createdAt: AT,
@@ -248,6 +255,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   CompleteRun: [{}],
   FailRun: [failRun],
   ...SESSION_EXAMPLES,
+  ...APPROVAL_EXAMPLES,
   Feedback: [feedback],
   Event: [event],
   Problem: [refusal],

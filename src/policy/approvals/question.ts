@@ -5,6 +5,7 @@ import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject, JsonValue } from '../../domain/json/json-value.js';
 import { redactValue } from '../../domain/redaction/redact.js';
 import { escapeForDisplay } from '../../domain/text/escape-text.js';
+import { escapeValue } from '../../domain/text/escape-value.js';
 import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
 import type { AskedRule } from '../core/policy-types.js';
 import type { Judged } from '../judged.js';
@@ -38,8 +39,8 @@ export function composeQuestion(judged: Judged, asked: AskedCall): EventPayload<
     capability: capability.id,
     risk: state.risk,
     effect: state.effect,
-    arguments: escaped(redactValue(judged.args, judged.redacted)),
-    target: escaped(judged.target),
+    arguments: escapeValue(redactValue(judged.args, judged.redacted)),
+    target: escapeValue(judged.target),
     agentReason: judged.agentReason === null ? null : escapeForDisplay(judged.agentReason),
   };
   return {
@@ -87,16 +88,6 @@ export function batchIdOf(runId: string, turnId: string): string {
 function askedAt({ escalation, ...rule }: AskedRule, now: string, decideBy: string): ApproverRule {
   const at = escalation === undefined ? decideBy : plus(now, escalation.afterMs);
   return escalation === undefined || at >= decideBy ? rule : { ...rule, escalation: { group: escalation.group, at } };
-}
-
-/** Every text of a value, keys included, with what cannot be seen made visible. */
-function escaped(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return escapeForDisplay(value);
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(escaped);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value as JsonObject).map(([key, inner]) => [escapeForDisplay(key), escaped(inner)]),
-  );
 }
 
 const plus = (iso: string, ms: number): string => new Date(Date.parse(iso) + ms).toISOString();

@@ -5,6 +5,7 @@ import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import type { LoadedApproval, LoadedCall } from '../../storage/units/load.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { Judge, mustBeAnAnswer } from '../judge.js';
 
 /**
@@ -31,10 +32,24 @@ export class Rejudgement {
     const next = new CallInUnit(draft, call);
     new ApprovalInUnit(draft, approval, next.refs).do({ kind: 'invalidate', invalidation });
     if (call.state.status === 'authorized') next.do({ kind: 'withdraw', withdrawal: { reason } });
-    const capability = reason === 'policy_changed' ? this.gate.bound(call.state) : undefined;
+    if (reason === 'policy_changed') {
+      await this.judgeAnew(draft, next, call, now);
+    } else {
+      next.do({ kind: 'close', closing: { reason: 'superseded' } });
+    }
+    await this.desk.commit(draft);
+  }
+
+  /**
+   * Puts what the policy in force says of a call that has lost its ground into a unit in the making: an authorization, a
+   * denial, another question. A call bound to a definition that is gone ends.
+   *
+   * @throws CountersignError `engine_error`
+   */
+  async judgeAnew(draft: UnitDraft, next: CallInUnit, call: LoadedCall, now: string): Promise<void> {
+    const capability = this.gate.bound(call.state);
     if (capability === undefined) {
       next.do({ kind: 'close', closing: { reason: 'superseded' } });
-      await this.desk.commit(draft);
       return;
     }
     const papers = await this.judge.open(call);
@@ -47,6 +62,5 @@ export class Rejudgement {
       .guard(runIsOpen(call.row.run_id))
       .guard(this.judge.guard(decision));
     this.judge.record(draft, next, { ...papers, phase: 'propose', request, decision, capability, now });
-    await this.desk.commit(draft);
   }
 }

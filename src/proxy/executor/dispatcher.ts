@@ -8,6 +8,8 @@ import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
 import { Rejudgement } from '../../policy/approvals/rejudgement.js';
+import type { Papers } from '../../policy/case-file.js';
+import type { StandingConsent } from '../../policy/grants/grant-book.js';
 import type { Judged } from '../../policy/judged.js';
 import { Judge } from '../../policy/judge.js';
 import { recordDecision } from '../../policy/judgement.js';
@@ -70,14 +72,16 @@ export class Dispatcher {
       await this.rejudgement.rejudge(approval, call, 'digest_mismatch');
       return 'closed';
     }
-    const approvals = approval === null ? {} : approvalFacts(approval.state);
+    const standing =
+      approval !== null || this.judge.grants.isEmpty ? null : await this.standingConsent(call, papers, now);
+    const approvals = approval === null ? (standing?.facts ?? {}) : approvalFacts(approval.state);
     const emergency = approval !== null && approval.state.breakGlass !== null ? { breakGlass: true } : {};
     const request = { ...papers.request, approvals, attempt: call.state.attempt, nowMs, ...emergency };
     const decision = await this.judge.decide(request);
     // An engine that fails says nothing about this call: it is not sent, and its authorization is not burnt either.
     if (decision.denyCode === 'engine_error') return 'held';
     const judged = { ...papers, phase: 'dispatch' as const, request, decision, capability, now };
-    const moment = { call, approval, capability, judged, nowMs };
+    const moment = { call, approval, capability, judged, standing, nowMs };
     return decision.outcome === 'allow' ? this.commitDispatch(moment) : this.withdraw(moment);
   }
 
@@ -86,11 +90,25 @@ export class Dispatcher {
     return loadApproval(this.desk.read, row.tenant, row.approval_id);
   }
 
-  private async commitDispatch({ call, approval, capability, judged, nowMs }: Moment): Promise<DispatchResult> {
+  /** What people's standing grants say now; a call that rests on none costs no read where nobody has given any. */
+  private standingConsent({ row, state }: Authorized, papers: Papers, now: string): Promise<StandingConsent | null> {
+    return this.judge.grants.consentFor({
+      tenant: row.tenant,
+      capability: state.capability,
+      principal: state.principal,
+      requesterSubjects: papers.requesterSubjects,
+      args: papers.args,
+      intentDigest: row.intent_digest,
+      now,
+    });
+  }
+
+  private async commitDispatch({ call, approval, capability, judged, standing, nowMs }: Moment): Promise<DispatchResult> {
     const { now } = judged;
     const draft = this.begin(call, now);
     this.guard(draft, call, capability, judged);
     draft.guard(stillAuthorized(call));
+    if (standing !== null) for (const guard of standing.guards) draft.guard(guard);
     const next = new CallInUnit(draft, call);
     recordDecision(draft, next, judged);
     const nonce = this.desk.newId(ID_PREFIXES.attempt);
@@ -205,5 +223,6 @@ interface Moment {
   readonly approval: LoadedApproval | null;
   readonly capability: Capability;
   readonly judged: Judged;
+  readonly standing: StandingConsent | null;
   readonly nowMs: number;
 }

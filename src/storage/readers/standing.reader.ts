@@ -84,12 +84,7 @@ function grantReader(connection: ReadConnection): Pick<StandingReader, GrantRead
 }
 
 type DelegationReads =
-  | 'delegation'
-  | 'delegationsTo'
-  | 'delegations'
-  | 'overdueDelegations'
-  | 'dueEscalations'
-  | 'owedReviewCount';
+  'delegation' | 'delegationsTo' | 'delegations' | 'overdueDelegations' | 'dueEscalations' | 'owedReviewCount';
 
 function delegationReader(connection: ReadConnection): Pick<StandingReader, DelegationReads> {
   return {

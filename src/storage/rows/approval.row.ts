@@ -1,5 +1,11 @@
 import { escalateAt, owesReview } from '../../domain/approval/approval-progress.js';
-import type { ApprovalState, ApproverRule, Delegation, Escalation, Vote } from '../../domain/approval/approval.state.js';
+import type {
+  ApprovalState,
+  ApproverRule,
+  Delegation,
+  Escalation,
+  Vote,
+} from '../../domain/approval/approval.state.js';
 import type { Risk } from '../../domain/tool-call/tool-call.state.js';
 import { needed } from './needed.js';
 import type { TableRow } from './tables.js';

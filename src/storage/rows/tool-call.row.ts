@@ -226,7 +226,10 @@ export function toolCallState(row: Row, attempt: TableRow<'attempts'> | null): T
     case 'manual_handoff':
       return Object.assign(life, { status: row.status, handoffId: row.handoff_id, resolution: resolution(row) });
     case 'denied': {
-      const deniedBy = needed<'policy' | 'approval' | 'policy_at_dispatch'>(row.status_reason, 'status_reason');
+      const deniedBy = needed<'policy' | 'approval' | 'policy_at_dispatch' | 'refusal'>(
+        row.status_reason,
+        'status_reason',
+      );
       return Object.assign(life, { status: row.status, deniedBy });
     }
     case 'not_executed': {

@@ -107,7 +107,8 @@ export class ApprovalInUnit {
     if (event.type === 'approval.vote_recorded') {
       const sub = event.payload.by['sub'] as string;
       const { decision, groups, onBehalfOf } = event.payload;
-      const lent = onBehalfOf === undefined || onBehalfOf === null ? {} : { onBehalfOf: onBehalfOf as readonly string[] };
+      const lent =
+        onBehalfOf === undefined || onBehalfOf === null ? {} : { onBehalfOf: onBehalfOf as readonly string[] };
       const vote = { sub, decision, groups: groups as readonly string[], ...lent };
       const facts = { approval_id, tenant, event_id: eventId, voted_at: this.draft.context.occurredAt };
       return [{ op: 'put', table: 'approval_votes', row: voteRow(facts, vote) }];

@@ -15,6 +15,8 @@ import { ProposeToolCallHandler } from '../../../src/control/propose-tool-call/p
 import { RunDirectory } from '../../../src/control/propose-tool-call/run-directory.js';
 import { ApprovalExpiry } from '../../../src/policy/approvals/approval-expiry.js';
 import { Rejudgement } from '../../../src/policy/approvals/rejudgement.js';
+import { GrantBoard } from '../../../src/policy/grants/grant-board.js';
+import { GrantBook } from '../../../src/policy/grants/grant-book.js';
 import { CaseFile } from '../../../src/policy/case-file.js';
 import { Judge } from '../../../src/policy/judge.js';
 import { POLICY_SCOPE } from '../../../src/policy/policy-guard.js';
@@ -142,7 +144,8 @@ export class Parts {
   }
 
   private get judge(): Judge {
-    return new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), this.settings);
+    const grants = new GrantBook(this.store, new GrantBoard(this.store.read, this.store.feed));
+    return new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), this.settings, grants);
   }
 
   private get rejudgement(): Rejudgement {
