@@ -2,7 +2,7 @@
 
 /**
  * Approvals in full: lent, widened, passed in an emergency, asked in batches; standing grants and delegations; refused
- * intents; reviews of plans. A migration is history: it imports nothing of the product, so that it means the same for ever.
+ * intents. A migration is history: it imports nothing of the product, so that it means the same for ever.
  *
  * @implements {MigrationInterface}
  */
@@ -81,26 +81,6 @@ const STATEMENTS = [
     refused_at TEXT NOT NULL,
     PRIMARY KEY (tenant, intent_digest)
   ) STRICT, WITHOUT ROWID`,
-  `CREATE TABLE plan_reviews (
-    plan_review_id TEXT NOT NULL PRIMARY KEY,
-    tenant TEXT NOT NULL,
-    run_id TEXT NOT NULL,
-    session_id TEXT NOT NULL,
-    plan_digest TEXT NOT NULL,
-    decide_by TEXT NOT NULL,
-    requester_subjects TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('pending', 'approved', 'rejected', 'expired', 'invalidated', 'closed')),
-    decided_by TEXT,
-    status_reason TEXT,
-    version INTEGER NOT NULL CHECK (version >= 1),
-    required_event_id TEXT NOT NULL,
-    last_event_id TEXT NOT NULL,
-    created_at TEXT NOT NULL,
-    updated_at TEXT NOT NULL
-  ) STRICT`,
-  `CREATE UNIQUE INDEX plan_reviews_open ON plan_reviews (run_id) WHERE status = 'pending'`,
-  `CREATE INDEX plan_reviews_run ON plan_reviews (tenant, run_id, plan_review_id)`,
-  `CREATE INDEX plan_reviews_due ON plan_reviews (decide_by) WHERE status = 'pending'`,
   // Questions that are open now count for the agent that asked them.
   `INSERT INTO counters (tenant, counter_key, value)
      SELECT tenant, 'open_approvals/' || COALESCE(json_extract(principal, '$[1]'), json_extract(principal, '$[0]')) AS k, COUNT(*)

@@ -1,4 +1,3 @@
-import { RUN_TERMINAL_STATUSES } from '../../src/domain/run/run.state.js';
 import type { StandingReader } from '../../src/storage/readers/standing.reader.js';
 import type { TableName, TableRow } from '../../src/storage/rows/tables.js';
 
@@ -6,12 +5,8 @@ interface Rows {
   rows<T extends TableName>(table: T): readonly TableRow<T>[];
 }
 
-/** What the store in memory answers about standing rights and reviews of plans. */
+/** What the store in memory answers about standing rights. */
 export function standingReads(store: Rows): StandingReader {
-  const ended = (runId: string): boolean => {
-    const status = store.rows('runs').find(({ run_id }) => run_id === runId)?.status;
-    return status === 'stopping' || RUN_TERMINAL_STATUSES.some((one) => one === status);
-  };
   return {
     grant: async (tenant, id) =>
       store.rows('grants').find((row) => row.tenant === tenant && row.grant_id === id) ?? null,
@@ -54,18 +49,5 @@ export function standingReads(store: Rows): StandingReader {
         .filter(({ escalate_at }) => escalate_at !== null && escalate_at <= now)
         .slice(0, limit),
     owedReviewCount: async () => store.rows('approvals').filter(({ review_owed }) => review_owed === 1).length,
-    planReview: async (tenant, id) =>
-      store.rows('plan_reviews').find((row) => row.tenant === tenant && row.plan_review_id === id) ?? null,
-    planReviewsOfRun: async (tenant, runId, limit) =>
-      store
-        .rows('plan_reviews')
-        .filter((row) => row.tenant === tenant && row.run_id === runId)
-        .toReversed()
-        .slice(0, limit),
-    overduePlanReviews: async (now, limit) =>
-      store
-        .rows('plan_reviews')
-        .filter((row) => row.status === 'pending' && (row.decide_by <= now || ended(row.run_id)))
-        .slice(0, limit),
   };
 }

@@ -15,7 +15,6 @@ export const STREAM_KINDS = [
   'checkpoint',
   'grant',
   'delegation',
-  'plan_review',
 ] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 

@@ -24,7 +24,6 @@ export const ID_PREFIXES = {
   backup: 'bkp',
   grant: 'gra',
   delegation: 'dlg',
-  planReview: 'prv',
 } as const;
 
 export type IdPrefix = (typeof ID_PREFIXES)[keyof typeof ID_PREFIXES];

@@ -10,7 +10,7 @@ export interface StandingListQuery {
   readonly sub: string | null;
 }
 
-/** Standing rights, what people have refused, and reviews of plans. */
+/** Standing rights, what people have refused, and what waits or is owed in approvals. */
 export interface StandingReader {
   grant(tenant: string, grantId: string): Promise<TableRow<'grants'> | null>;
   /** Active ones for a capability, oldest first; whether their time is over is the asker's to see. */
@@ -31,15 +31,10 @@ export interface StandingReader {
   dueEscalations(now: string, limit: number): Promise<readonly TableRow<'approvals'>[]>;
   /** Over all tenants: emergencies that nobody has looked at. */
   owedReviewCount(): Promise<number>;
-  planReview(tenant: string, planReviewId: string): Promise<TableRow<'plan_reviews'> | null>;
-  /** Newest first. */
-  planReviewsOfRun(tenant: string, runId: string, limit: number): Promise<readonly TableRow<'plan_reviews'>[]>;
-  /** All tenants: pending ones whose time is over, or whose run has ended; the oldest first. */
-  overduePlanReviews(now: string, limit: number): Promise<readonly TableRow<'plan_reviews'>[]>;
 }
 
 export function standingReader(connection: ReadConnection): StandingReader {
-  return { ...grantReader(connection), ...delegationReader(connection), ...planReviewReader(connection) };
+  return { ...grantReader(connection), ...delegationReader(connection) };
 }
 
 type GrantReads = 'grant' | 'activeGrants' | 'grants' | 'activeGrantCount' | 'overdueStandingGrants' | 'refusedIntent';
@@ -127,34 +122,5 @@ function delegationReader(connection: ReadConnection): Pick<StandingReader, Dele
       const row = await connection.one<{ n: number }>('SELECT COUNT(*) AS n FROM approvals WHERE review_owed = 1');
       return row?.n ?? 0;
     },
-  };
-}
-
-function planReviewReader(
-  connection: ReadConnection,
-): Pick<StandingReader, 'planReview' | 'planReviewsOfRun' | 'overduePlanReviews'> {
-  return {
-    planReview: (tenant, planReviewId) =>
-      connection.one<TableRow<'plan_reviews'>>(
-        'SELECT * FROM plan_reviews WHERE plan_review_id = ? AND tenant = ?',
-        planReviewId,
-        tenant,
-      ),
-    planReviewsOfRun: (tenant, runId, limit) =>
-      connection.many<TableRow<'plan_reviews'>>(
-        'SELECT * FROM plan_reviews WHERE tenant = ? AND run_id = ? ORDER BY plan_review_id DESC LIMIT ?',
-        tenant,
-        runId,
-        limit,
-      ),
-    overduePlanReviews: (now, limit) =>
-      connection.many<TableRow<'plan_reviews'>>(
-        `SELECT p.* FROM plan_reviews p JOIN runs r ON r.run_id = p.run_id
-         WHERE p.status = 'pending'
-           AND (p.decide_by <= ? OR r.status IN ('stopping', 'completed', 'failed', 'stopped', 'handed_off', 'ended_unrecorded'))
-         ORDER BY p.decide_by LIMIT ?`,
-        now,
-        limit,
-      ),
   };
 }

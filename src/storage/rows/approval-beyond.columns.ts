@@ -41,23 +41,6 @@ export const STANDING_COLUMNS = {
     ...LIFETIME,
   },
   refused_intents: { tenant: 'text', intent_digest: 'text', tool_call_id: 'text', refused_at: 'text' },
-  plan_reviews: {
-    plan_review_id: 'text',
-    tenant: 'text',
-    run_id: 'text',
-    session_id: 'text',
-    plan_digest: 'text',
-    decide_by: 'text',
-    requester_subjects: 'text',
-    status: 'text',
-    decided_by: 'text?',
-    status_reason: 'text?',
-    version: 'integer',
-    required_event_id: 'text',
-    last_event_id: 'text',
-    created_at: 'text',
-    updated_at: 'text',
-  },
 } as const;
 
 /** Part of `TABLE_KEYS`. */
@@ -65,5 +48,4 @@ export const STANDING_KEYS = {
   grants: ['grant_id'],
   delegations: ['delegation_id'],
   refused_intents: ['tenant', 'intent_digest'],
-  plan_reviews: ['plan_review_id'],
 } as const;

@@ -15,7 +15,7 @@ export interface ApprovalBeyondColumns {
   review_owed: number;
 }
 
-/** Rights that stand until a time, what people have refused, and reviews of plans. Part of `Tables`. */
+/** Rights that stand until a time, and what people have refused. Part of `Tables`. */
 export interface StandingTables {
   /** One person's standing allow. Which arguments it is for is in the sealed event. */
   grants: {
@@ -37,24 +37,6 @@ export interface StandingTables {
   } & Lifetime;
   /** An explicit no to one intent: no grant covers it again. Operational; the no itself is an event of the call. */
   refused_intents: { tenant: string; intent_digest: string; tool_call_id: string; refused_at: string };
-  plan_reviews: {
-    plan_review_id: string;
-    tenant: string;
-    run_id: string;
-    session_id: string;
-    plan_digest: string;
-    decide_by: string;
-    /** JSON: string[]. */
-    requester_subjects: string;
-    status: 'pending' | 'approved' | 'rejected' | 'expired' | 'invalidated' | 'closed';
-    decided_by: string | null;
-    status_reason: string | null;
-    version: number;
-    required_event_id: string;
-    last_event_id: string;
-    created_at: string;
-    updated_at: string;
-  };
 }
 
 interface Lifetime {
