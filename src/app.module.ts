@@ -68,6 +68,7 @@ import { GetApprovalHandler, ListApprovalsHandler } from './runtime/queries/appr
 import { GetCommandHandler } from './runtime/queries/command.queries.js';
 import { FollowEventsHandler, ListEventsHandler } from './runtime/queries/event.queries.js';
 import { ListDeadLettersHandler, ListSinksHandler } from './runtime/queries/outbox.queries.js';
+import { STANDING_QUERIES } from './runtime/queries/standing.providers.js';
 import { RUN_QUERIES } from './runtime/queries/run.providers.js';
 import { GetToolCallHandler, ListToolCallsHandler } from './runtime/queries/tool-call.query-handlers.js';
 import { ApprovalViews } from './runtime/views/approval.view.js';
@@ -149,6 +150,7 @@ const RUNTIME = [
   GetApprovalHandler,
   ListApprovalsHandler,
   ...RUN_QUERIES,
+  ...STANDING_QUERIES,
   GetCommandHandler,
   EventAccess,
   ListEventsHandler,
@@ -168,7 +170,16 @@ const OPERATIONS = [
   CallLog,
   RefusalLog,
 ];
-const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions, ...APPROVALS];
+const POLICY = [
+  PolicyService,
+  PolicyActivation,
+  CaseFile,
+  Judge,
+  Rejudgement,
+  ApprovalExpiry,
+  StaleQuestions,
+  ...APPROVALS,
+];
 
 /** Composition: the one place that knows every folder. */
 @Module({})

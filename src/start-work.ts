@@ -25,7 +25,7 @@ import { Logger, errorName } from './system/logger.js';
 import { Periodic } from './system/periodic.js';
 import { Readiness } from './system/readiness.js';
 import { watchSweep } from './system/sweep-watch.js';
-import { approvalChores } from './start-approvals.js';
+import { ApprovalChores } from './policy/approvals/approval-chores.js';
 import { pause } from './system/timers.js';
 
 /** How often it is seen which accepted calls may be asked about again. */
@@ -61,7 +61,7 @@ export async function startWork(
   const sweep = new Periodic(
     [
       { name: 'ownership', tick: () => app.get(Ownership).tick() },
-      ...(await approvalChores(app)),
+      ...app.get(ApprovalChores).list(),
       { name: 'orphaned attempts', tick: () => orphans.tick() },
       { name: 'late results', tick: () => late.tick() },
       { name: 'authorized calls', tick: () => authorized.tick() },

@@ -116,7 +116,7 @@ describe('people around a question', () => {
     const eva = await stack.as({ sub: 'eva', roles: ['approver'], groups: ['incident'] });
     expect((await eva.post(`${path}/break-glass`, { digest, reason: 'fire' })).status).toBe(200);
     expect(await completed(toolCallId)).toBe('completed');
-    const ready = async (): Promise<string> => JSON.stringify((await operator.get('/v1/health/ready')).body);
+    const ready = async (): Promise<string> => JSON.stringify((await operator.get('/readyz')).body);
     const owed = await lena.get<{ items: { approvalId: string }[] }>('/v1/approvals?reviewOwed=true');
     expect(owed.body.items.map((one) => one.approvalId)).toEqual([approvalId]);
     expect(await ready()).toContain('owed_reviews');

@@ -10,7 +10,7 @@ import { loadApproval, loadCall, type LoadedApproval, type LoadedCall } from '..
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { ProposeToolCall, type Proposal } from '../propose-tool-call/propose-tool-call.command.js';
 import { ProposeToolCallHandler } from '../propose-tool-call/propose-tool-call.handler.js';
-import type { Edit } from './edited-proposal.js';
+import type { Edit } from './edit.js';
 import { speakerOf } from './speaker.js';
 
 export interface EditedCall {

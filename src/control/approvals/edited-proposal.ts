@@ -1,22 +1,9 @@
 import { requesters, type Caller } from '../../identity/caller.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
-import type { LoadedApproval, LoadedCall } from '../../storage/units/load.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import type { Proposal } from '../propose-tool-call/propose-tool-call.command.js';
-import type { Speaker } from './speaker.js';
-
-/** An approver's other arguments for a call that people are asked about: what the proposal of the new call carries along. */
-export interface Edit {
-  readonly original: LoadedCall;
-  readonly approval: LoadedApproval;
-  readonly editor: Caller;
-  readonly speaker: Speaker;
-  readonly digest: string;
-  readonly reason: string;
-  /** Of the original: the editor is one more. */
-  readonly requesterSubjects: readonly string[];
-}
+import type { Edit } from './edit.js';
 
 /** Everybody who counts as the requester: of edited arguments also the one who edited, since nobody approves their own. */
 export function requestersOf(caller: Caller, { edits }: Proposal): readonly string[] {

@@ -3,6 +3,7 @@ import { ApprovalDeskBench, codeOf, person } from '../../../test/builders/approv
 import { AGENT, APPROVER, callerWith, OPERATOR, proposalWith, TENANT } from '../../../test/builders/installation.js';
 import { domainEventOf } from '../../domain/events/domain-event.js';
 import { foldStanding } from '../../domain/standing/standing.evolve.js';
+import { GrantBoard } from '../../policy/grants/grant-board.js';
 import { StandingExpiry } from '../../policy/grants/standing-expiry.js';
 import { grantState } from '../../storage/rows/standing.row.js';
 import { ProposeToolCall } from '../propose-tool-call/propose-tool-call.command.js';
@@ -112,7 +113,7 @@ describe('a standing grant', () => {
     const { desk, log, clock, store } = bench.installation;
     clock.moveTo('2031-01-01T11:00:00.000Z');
     expect(await bench.statusOf(await bench.installation.propose())).toBe('proposed');
-    await new StandingExpiry(desk, log).tick();
+    await new StandingExpiry(desk, log, new GrantBoard(store.read, store.feed)).tick();
     expect(bench.types).toEqual(['grant.expired']);
     const row = await store.read.grant(TENANT, grantId);
     const events = await store.read.streamEvents(TENANT, { kind: 'grant', id: grantId });

@@ -1,7 +1,7 @@
 import { Command } from '@nestjs/cqrs';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { Caller } from '../../identity/caller.js';
-import type { Edit } from '../approvals/edited-proposal.js';
+import type { Edit } from '../approvals/edit.js';
 import type { LoadedCall } from '../../storage/units/load.js';
 
 /** What an agent asks for, as it came through a surface: parsed, not yet judged. */

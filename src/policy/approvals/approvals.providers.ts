@@ -2,6 +2,7 @@ import { Store } from '../../storage/store.js';
 import { GrantBoard } from '../grants/grant-board.js';
 import { GrantBook } from '../grants/grant-book.js';
 import { StandingExpiry } from '../grants/standing-expiry.js';
+import { ApprovalChores } from './approval-chores.js';
 import { EscalationTimer } from './escalation-timer.js';
 import { ReviewWatch } from './review-watch.js';
 
@@ -12,4 +13,5 @@ export const APPROVALS = [
   StandingExpiry,
   EscalationTimer,
   ReviewWatch,
+  ApprovalChores,
 ];

@@ -22,12 +22,18 @@ export class ReviewWatch {
       if (types.includes('approval.break_glass_used')) {
         this.logger.warn('a call was let pass in an emergency; a review is owed', { unitId: unit.unitId });
       }
-      // What cannot be read now is read with the next emergency or start.
+      // What cannot be read now is read with the next sweep.
       this.reload().catch(() => undefined);
     });
   }
 
-  async reload(): Promise<void> {
+  /** Whatever was missed is found with the next sweep, the first of which is at the start. */
+  async tick(): Promise<number> {
+    await this.reload();
+    return 0;
+  }
+
+  private async reload(): Promise<void> {
     this.owed = await this.store.read.owedReviewCount();
   }
 

@@ -4,6 +4,7 @@ import { changeStanding, loadStanding } from '../../storage/units/standing-in-un
 import { COUNTERSIGN, UnitDesk } from '../../storage/units/unit-desk.js';
 import { Logger, errorName } from '../../system/logger.js';
 import { sweepRows } from '../../system/row-sweep.js';
+import { GrantBoard } from './grant-board.js';
 
 /** Grants and delegations whose time is over end as events, without anybody reading them. */
 @Injectable()
@@ -11,6 +12,7 @@ export class StandingExpiry {
   constructor(
     private readonly desk: UnitDesk,
     private readonly logger: Logger,
+    private readonly board: GrantBoard,
   ) {}
 
   async tick(): Promise<number> {
@@ -26,6 +28,8 @@ export class StandingExpiry {
       idOf: (row) => row.delegation_id,
       look: (row) => this.expire('delegation', row.tenant, row.delegation_id),
     });
+    // The first sweep is at the start: from then on the board knows what stands.
+    await this.board.reload();
     return grants + delegations;
   }
 

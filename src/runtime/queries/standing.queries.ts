@@ -163,5 +163,3 @@ async function delegationView(store: Store, row: TableRow<'delegations'>): Promi
 }
 
 const shown = (text: unknown): string | null => (typeof text === 'string' ? escapeForDisplay(text) : null);
-
-export const STANDING_QUERIES = [GetGrantHandler, ListGrantsHandler, GetDelegationHandler, ListDelegationsHandler];
