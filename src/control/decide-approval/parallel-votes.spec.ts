@@ -38,7 +38,7 @@ describe('1,000 parallel votes by ten people', () => {
         insist(() => bench.decide(id, person('rev-1', 'finance'))),
         insist(() => bench.decide(id, person('rev-2', 'finance'), { decision: 'deny' })),
       ]);
-      expect([allowing, denying].toSorted()).toEqual(['approval_already_decided', 'recorded']);
+      expect([allowing, denying].map(String).toSorted()).toEqual(['approval_already_decided', 'recorded']);
       const { status } = (await bench.approval(id)).state;
       expect(status).toBe(allowing === 'recorded' ? 'granted' : 'denied');
       expect(await bench.statusOf(id)).toBe(status === 'granted' ? 'authorized' : 'denied');

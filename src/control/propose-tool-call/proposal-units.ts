@@ -173,9 +173,7 @@ export class ProposalUnits {
           ...(proposal.compensates === undefined
             ? {}
             : { compensatesToolCallId: proposal.compensates.row.tool_call_id }),
-          ...(proposal.edits === undefined
-            ? {}
-            : { supersedesToolCallId: proposal.edits.original.row.tool_call_id }),
+          ...(proposal.edits === undefined ? {} : { supersedesToolCallId: proposal.edits.original.row.tool_call_id }),
           ...criteriaOf(intent.capability),
         },
       },

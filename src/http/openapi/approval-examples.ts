@@ -18,7 +18,10 @@ const UNTIL = '2031-01-01T10:00:00Z';
 const withdrawal: WithdrawalBody = { reason: 'I looked at the wrong order.' };
 const delegate: DelegateBody = { to: 'omar', until: UNTIL, reason: 'I am in a meeting.' };
 const escalate: EscalateBody = { group: 'finance-lead', reason: 'Above what we may decide.' };
-const breakGlass: BreakGlassBody = { digest: DIGEST, reason: 'The customer stands at the counter; nobody is reachable.' };
+const breakGlass: BreakGlassBody = {
+  digest: DIGEST,
+  reason: 'The customer stands at the counter; nobody is reachable.',
+};
 const review: ReviewBody = { finding: 'justified', reason: 'The outage is on record.' };
 const edit: EditBody = {
   digest: DIGEST,

@@ -103,7 +103,14 @@ export class Dispatcher {
     });
   }
 
-  private async commitDispatch({ call, approval, capability, judged, standing, nowMs }: Moment): Promise<DispatchResult> {
+  private async commitDispatch({
+    call,
+    approval,
+    capability,
+    judged,
+    standing,
+    nowMs,
+  }: Moment): Promise<DispatchResult> {
     const { now } = judged;
     const draft = this.begin(call, now);
     this.guard(draft, call, capability, judged);

@@ -135,7 +135,7 @@ export function describeRows({ current }: StoreUnderTest): void {
           tenant: TENANT,
           decision: 'allow',
           on_behalf_of: '[]',
-        groups: '["approvers"]',
+          groups: '["approvers"]',
           withdrawn,
           event_id: newId('event'),
           voted_at: '2031-01-01T00:00:00.000Z',
