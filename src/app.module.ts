@@ -10,6 +10,7 @@ import { PauseBoard } from './capabilities/pause-board.js';
 import { CapabilityRegistration } from './capabilities/registration.js';
 import { Settings } from './config/settings.js';
 import { ResumeContract } from './contracts/resume-contract.js';
+import { APPROVAL_ACTS } from './control/approvals/approvals.providers.js';
 import { CancelToolCallHandler } from './control/cancel-tool-call/cancel-tool-call.handler.js';
 import { CommandLog } from './control/command-log.js';
 import { DecideApprovalHandler } from './control/decide-approval/decide-approval.handler.js';
@@ -37,18 +38,9 @@ import { RefusalLog } from './http/refusal-log.js';
 import { BearerGuard } from './identity/bearer.guard.js';
 import { TokenVerifier } from './identity/token-verifier.js';
 import { OUTBOX } from './outbox/outbox.providers.js';
-import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
-import { Rejudgement } from './policy/approvals/rejudgement.js';
-import { StaleQuestions } from './policy/approvals/stale-questions.js';
-import { CaseFile } from './policy/case-file.js';
-import { LEASES } from './policy/leases/lease.providers.js';
-import { Judge } from './policy/judge.js';
-import { POLICY_ENGINE } from './policy/engine/policy-engine.providers.js';
-import { PolicyActivation } from './policy/policy-activation.js';
+import { POLICY } from './policy/policy.providers.js';
 import { PolicyMetrics } from './policy/policy-metrics.js';
 import { PolicyWatch } from './policy/policy-watch.js';
-import { PRECONDITIONS } from './policy/preconditions/preconditions.providers.js';
-import { PolicyService } from './policy/policy.service.js';
 import { HttpConnector } from './proxy/connectors/http.connector.js';
 import { Attempt } from './proxy/executor/attempt.js';
 import { Breaker } from './proxy/executor/breaker.js';
@@ -68,6 +60,7 @@ import { GetApprovalHandler, ListApprovalsHandler } from './runtime/queries/appr
 import { GetCommandHandler } from './runtime/queries/command.queries.js';
 import { FollowEventsHandler, ListEventsHandler } from './runtime/queries/event.queries.js';
 import { ListDeadLettersHandler, ListSinksHandler } from './runtime/queries/outbox.queries.js';
+import { STANDING_QUERIES } from './runtime/queries/standing.providers.js';
 import { RUN_QUERIES } from './runtime/queries/run.providers.js';
 import { GetToolCallHandler, ListToolCallsHandler } from './runtime/queries/tool-call.query-handlers.js';
 import { ApprovalViews } from './runtime/views/approval.view.js';
@@ -115,6 +108,7 @@ const CONTROL = [
   RunDirectory,
   ProposeToolCallHandler,
   DecideApprovalHandler,
+  ...APPROVAL_ACTS,
   CancelToolCallHandler,
   RetryToolCallHandler,
   SetPauseHandler,
@@ -148,6 +142,7 @@ const RUNTIME = [
   GetApprovalHandler,
   ListApprovalsHandler,
   ...RUN_QUERIES,
+  ...STANDING_QUERIES,
   GetCommandHandler,
   EventAccess,
   ListEventsHandler,
@@ -167,17 +162,6 @@ const OPERATIONS = [
   CallLog,
   RefusalLog,
 ];
-const POLICY = [
-  ...PRECONDITIONS,
-  PolicyService,
-  PolicyActivation,
-  CaseFile,
-  Judge,
-  Rejudgement,
-  ApprovalExpiry,
-  StaleQuestions,
-];
-
 /** Composition: the one place that knows every folder. */
 @Module({})
 export class AppModule {
@@ -190,11 +174,9 @@ export class AppModule {
         ...opened(foundation),
         ...derived(),
         ...OUTBOX,
-        ...POLICY_ENGINE,
         ...watches(),
         CapabilityRegistration,
         ...POLICY,
-        ...LEASES,
         ...SESSIONS,
         ...CONTROL,
         ...PROXY,

@@ -1,7 +1,5 @@
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Settings } from './config/settings.js';
-import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
-import { StaleQuestions } from './policy/approvals/stale-questions.js';
 import { LeaseSweep } from './policy/leases/lease-sweep.js';
 import { UpstreamRevocations } from './policy/leases/upstream-revocations.js';
 import { PolicyWatch } from './policy/policy-watch.js';
@@ -29,6 +27,7 @@ import { Logger, errorName } from './system/logger.js';
 import { Periodic } from './system/periodic.js';
 import { Readiness } from './system/readiness.js';
 import { watchSweep } from './system/sweep-watch.js';
+import { ApprovalChores } from './policy/approvals/approval-chores.js';
 import { pause } from './system/timers.js';
 
 /** How often it is seen which accepted calls may be asked about again. */
@@ -58,19 +57,12 @@ export async function startWork(
 ): Promise<(graceMs: number) => Promise<void>> {
   const [executor, reconciler, breaker] = [app.get(Executor), app.get(Reconciler), app.get(Breaker)];
   const [canceller, stopping, late] = [app.get(Canceller), app.get(StoppingRuns), app.get(LateResults)];
-  const [expiry, stale, orphans, authorized, idleRuns] = [
-    app.get(ApprovalExpiry),
-    app.get(StaleQuestions),
-    app.get(OrphanedAttempts),
-    app.get(AuthorizedCalls),
-    app.get(IdleRuns),
-  ];
+  const [orphans, authorized, idleRuns] = [app.get(OrphanedAttempts), app.get(AuthorizedCalls), app.get(IdleRuns)];
   const [policyWatch, storeWatch, clockWatch] = [app.get(PolicyWatch), app.get(StoreWatch), app.get(ClockWatch)];
   const sweep = new Periodic(
     [
       { name: 'ownership', tick: () => app.get(Ownership).tick() },
-      { name: 'approval expiry', tick: () => expiry.tick() },
-      { name: 'stale questions', tick: () => stale.tick() },
+      ...app.get(ApprovalChores).list(),
       { name: 'orphaned attempts', tick: () => orphans.tick() },
       { name: 'late results', tick: () => late.tick() },
       { name: 'authorized calls', tick: () => authorized.tick() },

@@ -58,6 +58,10 @@ export const settingsSchema = z.strictObject({
     decideWithinMs: whole(10_000, 30 * DAY_MS),
     executionWindowMs: whole(1000, DAY_MS),
     evaluationTimeoutMs: whole(10, 60_000),
+    openApprovalsPerAgentMax: whole(1, 100_000),
+    grantMsMax: whole(60_000, 365 * DAY_MS),
+    delegationMsMax: whole(60_000, 365 * DAY_MS),
+    breakGlassGroups: z.array(z.string().regex(word)).max(100),
   }),
   execution: z.strictObject({
     maxInFlight: whole(1, 10_000),

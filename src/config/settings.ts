@@ -92,6 +92,11 @@ export abstract class Settings {
     readonly decideWithinMs: number;
     readonly executionWindowMs: number;
     readonly evaluationTimeoutMs: number;
+    readonly openApprovalsPerAgentMax: number;
+    readonly grantMsMax: number;
+    readonly delegationMsMax: number;
+    /** Groups (of the `groups` claim) whose members may let a call pass alone in an emergency. */
+    readonly breakGlassGroups: readonly string[];
   };
   abstract readonly execution: {
     readonly maxInFlight: number;

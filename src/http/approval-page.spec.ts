@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { ApprovalRepresentation } from '../client/contract/approvals.js';
 import { escapeHtml } from '../domain/text/escape-text.js';
+import { isLongForPeople } from '../runtime/views/approval.view.js';
 import { approvalPage } from './approval-page.js';
 
 const approval = (more: Partial<ApprovalRepresentation> = {}): ApprovalRepresentation =>
@@ -19,6 +20,7 @@ const approval = (more: Partial<ApprovalRepresentation> = {}): ApprovalRepresent
     effect: 'probeable',
     arguments: { orderId: 'o-1' },
     argumentsEmpty: false,
+    argumentsLong: isLongForPeople(more.arguments ?? {}),
     target: { url: 'https://pay.example/refunds' },
     digest: 'sha256:consent',
     argsDigest: 'sha256:args',

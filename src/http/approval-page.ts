@@ -1,9 +1,6 @@
 import type { ApprovalRepresentation } from '../client/contract/approvals.js';
 import { escapeHtml } from '../domain/text/escape-text.js';
 
-/** Longer texts are shown whole, and said to be long: the dangerous end of a command must not hide behind its length. */
-const LONG_CHARACTERS = 400;
-
 /** The approval as plain escaped HTML for a browser. No form, no script, no link that acts. */
 export function approvalPage(approval: ApprovalRepresentation): string {
   const text = JSON.stringify(approval.arguments, null, 2);
@@ -30,7 +27,7 @@ export function approvalPage(approval: ApprovalRepresentation): string {
     .join('\n');
   const note = approval.argumentsEmpty
     ? '<p><strong>The request has no arguments.</strong></p>'
-    : text.length > LONG_CHARACTERS
+    : approval.argumentsLong
       ? `<p><strong>Long request: ${text.length} characters, shown in full.</strong></p>`
       : '';
   const words =

@@ -27,10 +27,13 @@ export class ApprovalsController {
   @AllowRoles('approver', 'operator', 'auditor')
   @Implements(LIST_APPROVALS)
   async list(@CurrentCaller() caller: Caller, @Query() query: unknown): Promise<ApprovalPage> {
-    const { status, limit, cursor } = readInput(LIST_APPROVALS.query, query);
+    const { status, batchId, reviewOwed, limit, cursor } = readInput(LIST_APPROVALS.query, query);
     const { pageMax } = this.settings.limits;
     const page = await this.queries.execute(
-      new ListApprovals(caller, status ?? null, Math.min(limit ?? pageMax, pageMax), cursor ?? null),
+      new ListApprovals(caller, status ?? null, Math.min(limit ?? pageMax, pageMax), cursor ?? null, {
+        ...(batchId === undefined ? {} : { batchId }),
+        ...(reviewOwed === undefined ? {} : { reviewOwedOnly: true }),
+      }),
     );
     return { items: page.items.map(represent), nextCursor: page.nextCursor };
   }
@@ -89,11 +92,11 @@ export class ApprovalsController {
   }
 }
 
-function represent({ version: _, ...view }: ApprovalView): ApprovalRepresentation {
+export function represent({ version: _, ...view }: ApprovalView): ApprovalRepresentation {
   return view as Omit<ApprovalView, 'version'> & ApprovalRepresentation;
 }
 
-const etagOf = (view: ApprovalView): string => `"${view.approvalId}.${view.version}"`;
+export const etagOf = (view: ApprovalView): string => `"${view.approvalId}.${view.version}"`;
 
 /** The version in an `If-Match` of this approval; anything else can never match (-1). */
 function versionFrom(approvalId: string, header: string | undefined): number | null {

@@ -1,6 +1,8 @@
 import type { Type } from '@nestjs/common';
 import { ToolCallsController } from './tool-calls.controller.js';
 import { ApprovalsController } from './approvals.controller.js';
+import { ApprovalActsController } from './approval-acts.controller.js';
+import { StandingRightsController } from './standing-rights.controller.js';
 import { ControlController } from './control.controller.js';
 import { CapabilitiesController } from './capabilities.controller.js';
 import { RunsController } from './runs.controller.js';
@@ -21,6 +23,8 @@ import { OpenApiController } from './openapi/openapi.controller.js';
 export const CONTROLLERS: Type[] = [
   ToolCallsController,
   ApprovalsController,
+  ApprovalActsController,
+  StandingRightsController,
   ControlController,
   CapabilitiesController,
   RunsController,

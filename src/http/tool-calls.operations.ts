@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../domain/errors/error-codes.js';
 import { compensationBody } from '../client/contract/run-control.js';
 import {
   proposeToolCallBody,
@@ -23,6 +24,34 @@ const GOING_ON = 'The call has not ended: `waitingFor` says who or what it waits
 
 const PROPOSED = [LOCATION, IDEMPOTENT_REPLAYED, PREFERENCE_APPLIED];
 
+/** What a proposal can be refused with, whoever makes it. */
+export const PROPOSING: readonly ErrorCode[] = [
+  'idempotency_key_required',
+  'invalid_idempotency_key',
+  'invalid_run_label',
+  'invalid_timestamp',
+  'capability_unknown',
+  'capability_version_unknown',
+  'capability_version_changed',
+  'capability_paused',
+  'capability_held',
+  'invalid_arguments',
+  'idempotency_conflict',
+  'call_id_conflict',
+  'outstanding_identical_intent',
+  'dangling_reference',
+  'run_not_found',
+  'run_already_ended',
+  'run_stopping',
+  'run_suspended',
+  'paused',
+  'store_held',
+  'engine_error',
+  'precondition_unavailable',
+  ...RECORDING,
+  'too_many_open_approvals',
+];
+
 export const PROPOSE_TOOL_CALL = {
   id: 'proposeToolCall',
   tag: 'Tool calls',
@@ -35,31 +64,7 @@ export const PROPOSE_TOOL_CALL = {
     200: { means: ENDED, body: toolCallRepresentation, headers: PROPOSED },
     202: { means: GOING_ON, body: toolCallRepresentation, headers: PROPOSED },
   },
-  refusals: [
-    'idempotency_key_required',
-    'invalid_idempotency_key',
-    'invalid_run_label',
-    'invalid_timestamp',
-    'capability_unknown',
-    'capability_version_unknown',
-    'capability_version_changed',
-    'capability_paused',
-    'capability_held',
-    'invalid_arguments',
-    'idempotency_conflict',
-    'call_id_conflict',
-    'outstanding_identical_intent',
-    'dangling_reference',
-    'run_not_found',
-    'run_already_ended',
-    'run_stopping',
-    'run_suspended',
-    'paused',
-    'store_held',
-    'engine_error',
-    'precondition_unavailable',
-    ...RECORDING,
-  ],
+  refusals: PROPOSING,
 } as const satisfies Operation;
 
 export const GET_TOOL_CALL = {

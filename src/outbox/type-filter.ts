@@ -9,6 +9,8 @@ const WEBHOOK_TYPES: readonly EventType[] = [
   'approval.denied',
   'approval.expired',
   'approval.invalidated',
+  'approval.escalated',
+  'approval.break_glass_used',
   'tool.call.completed',
   'tool.call.failed',
   'tool.call.denied',

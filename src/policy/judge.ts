@@ -7,9 +7,11 @@ import type { LoadedApproval, LoadedCall } from '../storage/units/load.js';
 import type { UnitDraft } from '../storage/units/unit-draft.js';
 import { CaseFile, type Papers } from './case-file.js';
 import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
+import type { GrantBook } from './grants/grant-book.js';
 import type { Judged } from './judged.js';
 import { recordJudgement } from './judgement.js';
-import { Preconditions } from './preconditions/preconditions.js';
+import { JudgementGrounds } from './judgement-grounds.js';
+import type { Preconditions } from './preconditions/preconditions.js';
 import { policyIsCurrent } from './policy-guard.js';
 import { PolicyService } from './policy.service.js';
 
@@ -32,9 +34,17 @@ export class Judge {
     private readonly policy: PolicyService,
     private readonly caseFile: CaseFile,
     private readonly settings: Settings,
-    /** What else must be so: looked at by whoever asks people, counts a vote or sends. */
-    readonly preconditions: Preconditions,
+    /** What is known besides the request. */
+    private readonly grounds: JudgementGrounds,
   ) {}
+
+  get grants(): GrantBook {
+    return this.grounds.grants;
+  }
+
+  get preconditions(): Preconditions {
+    return this.grounds.preconditions;
+  }
 
   /** `sha256:…` of the set in force; null: there is none and everything is denied. */
   revision(): string | null {

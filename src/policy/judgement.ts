@@ -4,6 +4,7 @@ import type { JsonObject } from '../domain/json/json-value.js';
 import { principalKey } from '../domain/principal.js';
 import { ApprovalInUnit } from '../storage/units/approval-in-unit.js';
 import type { CallInUnit } from '../storage/units/call-in-unit.js';
+import { openApprovalsKey } from '../storage/units/open-approvals.js';
 import type { UnitDraft } from '../storage/units/unit-draft.js';
 import { composeQuestion } from './approvals/question.js';
 import { failing, reasonsOf } from './core/precondition.js';
@@ -33,7 +34,7 @@ export function recordJudgement(draft: UnitDraft, call: CallInUnit, judged: Judg
     case 'requires_confirmation': {
       // Nobody is asked about what would not be sent.
       const broken = failing(judged.readings ?? []);
-      if (broken.length === 0) askPeople(draft, call, judged);
+      if (broken.length === 0) askPeople(draft, call, judged, settings.policy.openApprovalsPerAgentMax);
       else call.do({ kind: 'deny', denial: { basis: 'precondition', reasons: reasonsOf(broken) } });
       return;
     }
@@ -68,7 +69,7 @@ export function recordDecision(draft: UnitDraft, call: CallInUnit, judged: Judge
   );
 }
 
-function askPeople(draft: UnitDraft, call: CallInUnit, judged: Judged): void {
+function askPeople(draft: UnitDraft, call: CallInUnit, judged: Judged, openMax: number): void {
   const { facts } = call.after;
   const approvalId = draft.ids.next(ID_PREFIXES.approval);
   const question = composeQuestion(judged, {
@@ -76,7 +77,13 @@ function askPeople(draft: UnitDraft, call: CallInUnit, judged: Judged): void {
     tenant: facts.tenant,
     state: call.state,
     supersedesApprovalId: facts.approval_id,
+    runId: facts.run_id,
+    turnId: facts.turn_id,
   });
+  const principal = principalKey(call.state.principal);
+  // A question that is asked anew takes the place of the one before it: that is never refused.
+  const max = facts.approval_id === null ? openMax : null;
+  draft.count({ tenant: facts.tenant, key: openApprovalsKey(principal), add: 1, max });
   const before = {
     state: null,
     facts: {
@@ -85,7 +92,7 @@ function askPeople(draft: UnitDraft, call: CallInUnit, judged: Judged): void {
       tool_call_id: facts.tool_call_id,
       run_id: facts.run_id,
       session_id: facts.session_id,
-      principal: principalKey(call.state.principal),
+      principal,
       version: 0,
       supersedes_approval_id: facts.approval_id,
       required_event_id: '',

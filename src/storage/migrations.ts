@@ -12,6 +12,7 @@ const MIGRATION_FILES = [
   '0005-outcomes-and-run-objects.mjs',
   '0006-sessions.mjs',
   '0007-leases.mjs',
+  '0008-approvals.mjs',
 ] as const;
 
 /** The version this program reads and writes: `user_version` of the database. */

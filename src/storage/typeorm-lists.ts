@@ -58,6 +58,8 @@ export class TypeOrmLists implements ListSource {
     filterOneOf(select, 'status', query.statuses);
     filterEqual(select, 'tool_call_id', query.toolCallId);
     filterEqual(select, 'run_id', query.runId);
+    filterEqual(select, 'batch_id', query.batchId);
+    if (query.reviewOwedOnly === true) select.andWhere('row.review_owed = 1');
     return page(select, 'approval_id', query);
   }
 

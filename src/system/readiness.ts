@@ -14,7 +14,8 @@ export type ReadinessName =
   | 'sink_gone'
   | 'dead_letters'
   | 'unattended_permits'
-  | 'irrevocable_leases';
+  | 'irrevocable_leases'
+  | 'owed_reviews';
 
 /**
  * `not_ready`: the process can do nothing for anybody, so whatever sends it traffic should stop: its store has failed, or

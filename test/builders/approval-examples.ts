@@ -48,6 +48,64 @@ export const voteCommand = (
   ...more,
 });
 
+export const EVA = person('eva', 'incident');
+
+export const delegateCommand = (
+  voter: Voter,
+  more: Partial<Extract<ApprovalCommand, { kind: 'delegate' }>> = {},
+): ApprovalCommand => ({
+  kind: 'delegate',
+  voter,
+  to: 'dora',
+  until: null,
+  groups: null,
+  reason: 'away today',
+  now: at('10:00:00'),
+  ...more,
+});
+
+export const escalateCommand = (voter: Voter, now: string = at('10:00:00')): ApprovalCommand => ({
+  kind: 'escalate',
+  voter,
+  to: 'board',
+  reason: 'beyond us',
+  now,
+});
+
+export const breakGlassCommand = (
+  voter: Voter,
+  more: Partial<Extract<ApprovalCommand, { kind: 'break_glass' }>> = {},
+): ApprovalCommand => ({
+  kind: 'break_glass',
+  voter,
+  mayBreakGlass: true,
+  consentDigest: 'sha256:consent',
+  reason: 'the plant is on fire',
+  now: at('10:00:00'),
+  ...more,
+});
+
+export const reviewCommand = (voter: Voter): ApprovalCommand => ({
+  kind: 'review',
+  voter,
+  finding: 'justified',
+  reason: 'it was',
+  now: at('12:00:00'),
+});
+
+export const editCommand = (
+  voter: Voter,
+  more: Partial<Extract<ApprovalCommand, { kind: 'edit' }>> = {},
+): ApprovalCommand => ({
+  kind: 'edit',
+  voter,
+  consentDigest: 'sha256:consent',
+  reason: 'half of it',
+  newToolCallId: 'call_2',
+  now: at('10:00:00'),
+  ...more,
+});
+
 /** The state after the question; every example is folded from its events. */
 export const asked = (more: Partial<EventPayload<'approval.required'>> = {}): ApprovalState => {
   const state = foldApproval(null, [{ type: 'approval.required', payload: question(more) }]);
@@ -102,6 +160,22 @@ const withVotes =
   (state: ApprovalState): ApprovalState => ({ ...state, votes: [...state.votes, ...votes] });
 const voteOf = (sub: string, decision: 'allow' | 'deny'): Vote => ({ sub, decision, groups: ['finance'] });
 
+const lentToDora = (state: ApprovalState): ApprovalState => ({
+  ...state,
+  delegations: [{ from: 'fay', to: 'dora', until: at('11:00:00'), groups: ['finance'] }],
+});
+const widenedToBoard = (state: ApprovalState): ApprovalState => ({
+  ...state,
+  escalations: [{ group: 'finance', to: 'board' }],
+});
+const toBeWidened = (state: ApprovalState): ApprovalState => ({
+  ...state,
+  rules: state.rules.map((rule) => ({ ...rule, escalation: { group: 'board', at: at('10:30:00') } })),
+});
+const brokenBy =
+  (by: string) =>
+  (state: ApprovalState): ApprovalState => ({ ...state, breakGlass: { by } });
+
 type ApprovalTrial = Trial<ApprovalState, ApprovalCommand>;
 const always = (command: ApprovalCommand, given?: ApprovalTrial['given']): ApprovalTrial =>
   given === undefined ? { command: () => command } : { command: () => command, given };
@@ -136,6 +210,56 @@ const TRIALS: Trials = {
     too_late: always(withdraw(FAY, at('11:00:00')), withVotes(voteOf('fay', 'allow'))),
     by_an_agent: always(withdraw({ ...FAY, isAgent: true }, at('10:01:00')), withVotes(voteOf('fay', 'allow'))),
     without_a_vote: always(withdraw(FRED, at('10:01:00'))),
+  },
+  delegate: {
+    own_right: always(delegateCommand(FAY)),
+    too_late: always(delegateCommand(FAY, { now: at('11:00:00') })),
+    by_an_agent: always(delegateCommand({ ...FAY, isAgent: true })),
+    by_an_outsider: always(delegateCommand(person('otto', 'sales'))),
+    of_another_group: always(delegateCommand(FAY, { groups: ['finance', 'legal'] })),
+    to_the_requester: always(delegateCommand(FAY, { to: 'alice' })),
+    to_themselves: always(delegateCommand(FAY, { to: 'fay' })),
+    after_their_vote: always(delegateCommand(FAY), withVotes(voteOf('fay', 'allow'))),
+    until_a_past_time: always(delegateCommand(FAY, { until: at('09:00:00') })),
+    of_a_lent_right: always(delegateCommand(person('dora')), lentToDora),
+  },
+  escalate: {
+    by_an_approver: always(escalateCommand(FAY)),
+    again: always(escalateCommand(FAY), widenedToBoard),
+    too_late: always(escalateCommand(FAY, at('11:00:00'))),
+    by_an_agent: always(escalateCommand({ ...FAY, isAgent: true })),
+    by_an_outsider: always(escalateCommand(person('otto', 'sales'))),
+  },
+  escalate_due: {
+    due: always({ kind: 'escalate_due', now: at('10:30:00') }, toBeWidened),
+    too_early: always({ kind: 'escalate_due', now: at('10:29:59') }, toBeWidened),
+    done_before: always({ kind: 'escalate_due', now: at('10:30:00') }, (state) => widenedToBoard(toBeWidened(state))),
+  },
+  break_glass: {
+    by_one_who_may: always(breakGlassCommand(EVA)),
+    by_one_who_may_not: always(breakGlassCommand(EVA, { mayBreakGlass: false })),
+    by_an_agent: always(breakGlassCommand({ ...EVA, isAgent: true })),
+    by_the_requester: always(breakGlassCommand(person('alice'))),
+    on_another_digest: always(breakGlassCommand(EVA, { consentDigest: 'sha256:other' })),
+    too_late: always(breakGlassCommand(EVA, { now: at('11:00:00') })),
+  },
+  review: {
+    where_it_is_owed: always(reviewCommand(FAY), brokenBy('eva')),
+    where_none_is_owed: always(reviewCommand(FAY)),
+    where_it_was_made: always(reviewCommand(FAY), (state) => ({
+      ...brokenBy('eva')(state),
+      review: { by: 'fred', finding: 'justified' },
+    })),
+    by_an_agent: always(reviewCommand({ ...FAY, isAgent: true }), brokenBy('eva')),
+    by_the_one_who_broke_it: always(reviewCommand(EVA), brokenBy('eva')),
+    by_the_requester: always(reviewCommand(person('alice')), brokenBy('eva')),
+  },
+  edit: {
+    by_an_approver: always(editCommand(FAY)),
+    by_an_agent: always(editCommand({ ...FAY, isAgent: true })),
+    by_an_outsider: always(editCommand(person('otto', 'sales'))),
+    on_another_digest: always(editCommand(FAY, { consentDigest: 'sha256:other' })),
+    too_late: always(editCommand(FAY, { now: at('11:00:00') })),
   },
   expire: {
     at_the_deadline: {

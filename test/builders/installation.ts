@@ -15,8 +15,11 @@ import type { ToolCallCommand } from '../../src/domain/tool-call/tool-call.comma
 import type { Caller } from '../../src/identity/caller.js';
 import { Rejudgement } from '../../src/policy/approvals/rejudgement.js';
 import { CaseFile } from '../../src/policy/case-file.js';
+import { GrantBoard } from '../../src/policy/grants/grant-board.js';
+import { GrantBook } from '../../src/policy/grants/grant-book.js';
 import type { PolicyDecision, PolicyRequest } from '../../src/policy/core/policy-types.js';
 import { Judge } from '../../src/policy/judge.js';
+import { JudgementGrounds } from '../../src/policy/judgement-grounds.js';
 import { POLICY_SCOPE } from '../../src/policy/policy-guard.js';
 import type { PolicyService } from '../../src/policy/policy.service.js';
 import { CallRecorder } from '../../src/proxy/executor/call-recorder.js';
@@ -174,6 +177,7 @@ export class Installation {
   readonly pauses = new PauseBoard(this.store.read, this.store.feed);
   readonly slots: ExecutionSlots;
   readonly gate: CapabilityGate;
+  readonly grants = new GrantBook(this.store, new GrantBoard(this.store.read, this.store.feed));
   readonly judge: Judge;
   readonly recorder: CallRecorder;
   readonly rejudgement: Rejudgement;
@@ -195,7 +199,8 @@ export class Installation {
     );
     this.gate = new CapabilityGate(this.registry, this.pauses, new DispatchHandover(this.slots));
     const preconditions = this.world.preconditions(settings, this.store, this.clock, this.log);
-    this.judge = new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), settings, preconditions);
+    const grounds = new JudgementGrounds(this.grants, preconditions);
+    this.judge = new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), settings, grounds);
     this.recorder = new CallRecorder(this.desk, this.gate, this.log);
     this.rejudgement = new Rejudgement(this.desk, this.gate, this.judge);
     this.leases = leasesOf(this);

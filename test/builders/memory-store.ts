@@ -13,6 +13,7 @@ import { headOf, type StoreHead } from '../../src/storage/store-head.js';
 import { Feed } from '../../src/storage/feed.js';
 import type { LeaseReader } from '../../src/storage/readers/lease.reader.js';
 import type { SinkReader, StoreReader } from '../../src/storage/readers/store-reader.js';
+import { standingReads } from './standing-reads.js';
 import { TABLE_KEYS } from '../../src/storage/rows/table-rules.js';
 import type { SessionReader } from '../../src/storage/readers/session-records.js';
 import { jsonDigest } from '../../src/domain/digests/digests.js';
@@ -374,10 +375,15 @@ function reader(store: MemoryStore): StoreReader {
     }),
     approval: (tenant, id) => one('approvals', (row) => row.tenant === tenant && row.approval_id === id),
     votes: (tenant, id) => many('approval_votes', (row) => row.tenant === tenant && row.approval_id === id),
-    approvals: async ({ tenant, statuses, limit }) => ({
+    ...standingReads(store),
+    approvals: async ({ tenant, statuses, limit, batchId, reviewOwedOnly }) => ({
       rows: await many(
         'approvals',
-        (row) => row.tenant === tenant && (statuses === undefined || statuses.includes(row.status)),
+        (row) =>
+          row.tenant === tenant &&
+          (statuses === undefined || statuses.includes(row.status)) &&
+          (batchId === undefined || row.batch_id === batchId) &&
+          (reviewOwedOnly !== true || row.review_owed === 1),
         limit,
       ),
       nextCursor: null,

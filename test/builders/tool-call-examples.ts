@@ -287,6 +287,7 @@ export const TRIALS: Trials = {
   deny: {
     by_policy: deny('policy'),
     by_people: deny('approval'),
+    by_a_refusal: deny('refusal'),
     by_policy_at_dispatch: deny('policy_at_dispatch'),
     by_precondition: deny('precondition'),
   },

@@ -24,6 +24,8 @@ export type DecisionBody = z.infer<typeof decisionBody>;
 
 export const approvalListQuery = z.strictObject({
   status: approvalStatus.optional(),
+  batchId: id.describe('Questions of one turn.').optional(),
+  reviewOwed: z.literal('true').describe('Only emergencies that nobody has reviewed.').optional(),
   limit: pageLimit,
   cursor: pageCursor,
 });
@@ -62,6 +64,7 @@ export const approvalRepresentation = z
       .record(z.string(), z.unknown())
       .describe('What will be sent, in full; hidden and bidirectional characters are escaped, redacted values masked.'),
     argumentsEmpty: z.boolean().describe('True when there is nothing to see: such a question deserves a second look.'),
+    argumentsLong: z.boolean().describe('True when the request is long: it is shown in full, so look at its end.'),
     target: z.record(z.string(), z.unknown()),
     digest: z.string().describe('Send this back with the decision.'),
     argsDigest: z.string(),
@@ -79,7 +82,34 @@ export const approvalRepresentation = z
     executeByLatest: instant,
     executeBy: instant.nullable(),
     needed: z.array(z.strictObject({ group: z.string(), count: z.int(), have: z.int(), notRequester: z.boolean() })),
-    votes: z.array(z.strictObject({ sub: z.string(), decision: verdict, at: instant, reason: z.string().nullable() })),
+    votes: z.array(
+      z.strictObject({
+        sub: z.string(),
+        decision: verdict,
+        at: instant,
+        reason: z.string().nullable(),
+        onBehalfOf: z
+          .array(z.string())
+          .describe('Whose right the vote rests on besides the voter: together they are one person.'),
+      }),
+    ),
+    batchId: z.string().nullable().describe('What the questions of one turn share; each is decided by itself.'),
+    delegations: z.array(
+      z.strictObject({ from: z.string(), to: z.string(), until: instant, groups: z.array(z.string()) }),
+    ),
+    escalations: z
+      .array(z.strictObject({ group: z.string(), to: z.string() }))
+      .describe('Members of `to` may decide for `group` as well.'),
+    escalateAt: instant.nullable(),
+    breakGlass: z
+      .strictObject({
+        by: z.string(),
+        reviewOwed: z.boolean(),
+        reviewedBy: z.string().nullable(),
+        finding: z.string().nullable(),
+      })
+      .nullable()
+      .describe('Who let it pass in an emergency, and what another person found about that.'),
     decidedBy: z.array(z.string()).nullable(),
     statusReason: z.string().nullable(),
     createdAt: instant,

@@ -4,16 +4,16 @@ import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { ApprovalStatus } from '../../domain/approval/approval.state.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { Caller } from '../../identity/caller.js';
-import { policyIsCurrent } from '../../policy/policy-guard.js';
 import { Judge } from '../../policy/judge.js';
-import type { Ground } from '../../policy/preconditions/preconditions.js';
-import type { Guard } from '../../storage/unit.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import { loadApproval, loadCall, type LoadedApproval, type LoadedCall } from '../../storage/units/load.js';
 import { runTakesDecisions } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
+import { groundIn, guardConsent, mustStillHold, stillToDecide } from '../approvals/consent-ground.js';
+import { refusedIntent } from '../approvals/refused-intent.js';
+import { speakerOf, type Speaker } from '../approvals/speaker.js';
 import { AlreadyDone, CommandLog } from '../command-log.js';
 import { DecideApproval, type Decision } from './decide-approval.command.js';
 import { LostGround } from './lost-ground.js';
@@ -33,7 +33,6 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     const { approvalId, decision, digest, reason } = word;
     const details: JsonObject = { decision, digest, reason };
     const asked = { type: 'resume', target: { approvalId }, details, commandId };
-    let ground: Ground | undefined;
     try {
       const acknowledged = await this.log.carryOut(caller, asked, async (start, now) => {
         const { approval, call } = await this.load(caller.tenant, word);
@@ -42,17 +41,17 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
           runId: call.row.run_id,
           sessionId: call.row.session_id,
         };
+        const speaker = await speakerOf(this.desk.read, caller, now);
         const draft = start(about);
-        const status = this.vote({ caller, word, approval, call, draft, now });
+        const status = this.vote({ speaker, word, approval, call, draft, now });
         if (status === null) throw new AlreadyDone(await this.firstCommand(caller, approval));
-        ground = status === 'granted' ? await this.groundOf(approval, call) : undefined;
-        if (ground?.verdict === 'changed') throw groundChanged(ground, approvalId);
+        if (status === 'granted') await mustStillHold(approval, call, { gate: this.gate, judge: this.judge });
         return draft;
       });
       return { approvalId, commandId: acknowledged.commandId };
     } catch (error) {
       if (error instanceof CountersignError)
-        await this.lostGround.follow(error.code, caller.tenant, approvalId, ground);
+        await this.lostGround.follow(error.code, caller.tenant, approvalId, groundIn(error));
       throw error;
     }
   }
@@ -72,16 +71,11 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
   }
 
   /** What the approval will be; null when this person has said the same before: nothing is recorded. */
-  private vote({ caller, word, approval: loaded, call: loadedCall, draft, now }: Voting): ApprovalStatus | null {
+  private vote({ speaker, word, approval: loaded, call: loadedCall, draft, now }: Voting): ApprovalStatus | null {
     const call = new CallInUnit(draft, loadedCall);
     const approval = new ApprovalInUnit(draft, loaded, call.refs).do({
       kind: 'vote',
-      voter: {
-        sub: caller.actor.sub,
-        // Without the role a person is in no group that may decide.
-        groups: caller.roles.includes('approver') ? caller.groups : [],
-        isAgent: caller.isAgent,
-      },
+      voter: speaker.voter,
       decision: word.decision,
       consentDigest: word.digest,
       reason: word.reason,
@@ -89,7 +83,8 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     });
     if (!approval.changed) return null;
     // A vote that could lead to sending rests on what was asked: the same definition, the same policy, an open run.
-    if (word.decision === 'allow') this.guardConsent(draft, loaded, loadedCall);
+    if (word.decision === 'allow') guardConsent(draft, loaded, loadedCall, { gate: this.gate, judge: this.judge });
+    for (const guard of speaker.guards) draft.guard(guard);
     draft.guard(runTakesDecisions(loaded.row.run_id)).guard(stillToDecide(loaded.row.approval_id));
     const { state } = approval;
     if (state.status === 'granted') {
@@ -99,15 +94,9 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     if (state.status === 'denied') {
       const reasons = [word.reason === null ? 'denied by an approver' : `denied by an approver: ${word.reason}`];
       call.do({ kind: 'deny', denial: { basis: 'approval', reasons } });
+      draft.write(refusedIntent(loadedCall, now));
     }
     return state.status;
-  }
-
-  /** Before a vote grants: what the call rests on is looked at once more. Undefined where it rests on nothing. */
-  private async groundOf(approval: LoadedApproval, call: LoadedCall): Promise<Ground | undefined> {
-    const capability = this.gate.bound(call.state);
-    if (capability?.manifest.preconditions === undefined) return undefined;
-    return this.judge.preconditions.groundOf(capability, await this.judge.open(call), call, approval);
   }
 
   /** The command by which this person said it first. */
@@ -116,40 +105,10 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     const event = vote === undefined ? null : await this.desk.read.event(row.tenant, vote.event_id);
     return event?.envelope.commandId ?? null;
   }
-
-  private guardConsent(draft: UnitDraft, { row }: LoadedApproval, call: LoadedCall): void {
-    const details = { approvalId: row.approval_id };
-    const capability = this.gate.bound(call.state);
-    if (capability === undefined) {
-      throw new CountersignError('capability_version_changed', 'what was asked about is no longer in force', details);
-    }
-    if (row.policy_revision !== this.judge.revision()) {
-      throw new CountersignError(
-        'policy_version_changed',
-        'the policy has changed since the question was asked',
-        details,
-      );
-    }
-    draft.guard(this.gate.definitionGuard(capability)).guard(policyIsCurrent(row.policy_revision));
-  }
-}
-
-function groundChanged({ broken }: Ground, approvalId: string): CountersignError {
-  const problems = broken.map(({ title }) => `not as it was shown: ${title}`);
-  return new CountersignError('precondition_changed', 'what the approval rested on has changed', {
-    approvalId,
-    problems,
-  });
-}
-
-/** By the clock of the one who writes. */
-function stillToDecide(approvalId: string): Guard {
-  const where = { approval_id: approvalId, decide_by: { clock: 'after_now' } } as const;
-  return { name: 'decide_by', table: 'approvals', where, expect: 'present' };
 }
 
 interface Voting {
-  readonly caller: Caller;
+  readonly speaker: Speaker;
   readonly word: Decision;
   readonly approval: LoadedApproval;
   readonly call: LoadedCall;

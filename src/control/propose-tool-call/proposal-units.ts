@@ -4,9 +4,10 @@ import { planDispatch } from '../../capabilities/dispatch-plan.js';
 import { takesLateEvidence, type Capability } from '../../capabilities/manifest.js';
 import { downstreamKeyFor } from '../../domain/digests/digests.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
-import { requesters, type Caller } from '../../identity/caller.js';
+import type { Caller } from '../../identity/caller.js';
 import { failing, type Readings } from '../../policy/core/precondition.js';
 import type { PolicyDecision, PolicyRequest } from '../../policy/core/policy-types.js';
+import type { StandingConsent } from '../../policy/grants/grant-book.js';
 import { LeaseAuthority } from '../../policy/leases/lease-authority.js';
 import { Judge } from '../../policy/judge.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
@@ -16,6 +17,7 @@ import { isLeaseLimit } from '../../storage/units/lease-in-unit.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
+import { requestersOf, supersede } from '../approvals/edited-proposal.js';
 import type { Intent } from './intent-reader.js';
 import type { Proposal } from './propose-tool-call.command.js';
 import { RunDirectory, type RunPlace } from './run-directory.js';
@@ -50,6 +52,8 @@ export interface JudgedProposal {
   readonly decision: PolicyDecision;
   /** What the call rests on, where people are about to be asked; undefined where it rests on nothing. */
   readonly readings?: Readings | undefined;
+  /** Standing allows that the decision could read; null: there were none. */
+  readonly standing: StandingConsent | null;
   readonly nowMs: number;
 }
 
@@ -80,8 +84,10 @@ export class ProposalUnits {
     else draft.guard(runIsOpen(place.runId));
     for (const guard of this.gate.guards(intent.capability, judged.caller.tenant, intent.principal)) draft.guard(guard);
     draft.guard(this.judge.guard(decision));
+    if (judged.standing !== null) for (const guard of judged.standing.guards) draft.guard(guard);
     const call = this.open(draft, judged, toolCallId, now);
-    const { compensates } = judged.proposal;
+    const { compensates, edits } = judged.proposal;
+    if (edits !== undefined) supersede(draft, edits, toolCallId, now);
     if (compensates !== undefined) linkToOriginal(draft, compensates, toolCallId);
     this.claim(draft, judged, call, now);
     this.judge.record(draft, call, {
@@ -92,7 +98,7 @@ export class ProposalUnits {
       args: intent.args,
       redacted: intent.redacted,
       target: intent.target,
-      requesterSubjects: requesters(judged.caller),
+      requesterSubjects: requestersOf(judged.caller, judged.proposal),
       agentReason: judged.proposal.reason,
       now,
       readings: judged.readings,
@@ -113,7 +119,7 @@ export class ProposalUnits {
     return this.desk.begin({
       tenant: caller.tenant,
       lane: 'admit',
-      actor: caller.actor,
+      actor: judged.proposal.edits?.editor.actor ?? caller.actor,
       correlationId: intentOf(judged, toolCallId),
       runId: place.runId,
       sessionId: place.sessionId,
@@ -171,10 +177,11 @@ export class ProposalUnits {
           executeBefore: proposal.executeBefore,
           allowDuplicateIntent: proposal.allowDuplicateIntent ? true : null,
           redacted: intent.redacted,
-          requesterSubjects: requesters(caller),
+          requesterSubjects: requestersOf(caller, proposal),
           ...(proposal.compensates === undefined
             ? {}
             : { compensatesToolCallId: proposal.compensates.row.tool_call_id }),
+          ...(proposal.edits === undefined ? {} : { supersedesToolCallId: proposal.edits.original.row.tool_call_id }),
           ...criteriaOf(intent.capability),
         },
       },

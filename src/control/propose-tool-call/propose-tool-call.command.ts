@@ -1,6 +1,7 @@
 import { Command } from '@nestjs/cqrs';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { Caller } from '../../identity/caller.js';
+import type { Edit } from '../approvals/edit.js';
 import type { LoadedCall } from '../../storage/units/load.js';
 
 /** What an agent asks for, as it came through a surface: parsed, not yet judged. */
@@ -23,6 +24,8 @@ export interface Proposal {
   readonly executeBefore: string | null;
   /** The call that this one is meant to undo, as it was loaded; both are recorded in one unit. */
   readonly compensates?: LoadedCall;
+  /** The call whose arguments an approver replaces by these; both are recorded in one unit. */
+  readonly edits?: Edit;
 }
 
 export interface Proposed {

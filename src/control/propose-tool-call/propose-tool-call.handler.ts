@@ -3,11 +3,14 @@ import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Caller } from '../../identity/caller.js';
 import type { PolicyRequest } from '../../policy/core/policy-types.js';
+import type { StandingConsent } from '../../policy/grants/grant-book.js';
 import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
 import { needsReadings } from '../../policy/preconditions/preconditions.js';
 import { GuardFailed } from '../../storage/unit.js';
+import { isOpenApprovalsGuard } from '../../storage/units/open-approvals.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { pausedFor } from '../paused-for.js';
+import { requestersOf } from '../approvals/edited-proposal.js';
 import { IntentReader, type Intent } from './intent-reader.js';
 import { ProposalUnits, type JudgedProposal, type Reasoning } from './proposal-units.js';
 import { ProposeToolCall, type Proposal, type Proposed } from './propose-tool-call.command.js';
@@ -50,7 +53,8 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
     if (named !== null) return named;
     const reasoning = await this.reasoningOf(caller, proposal, place);
     const ordinal = await this.intentOrdinal(caller, proposal, intent);
-    const request = policyRequest(caller, proposal, intent, nowMs);
+    const standing = this.judge.grants.isEmpty ? null : await this.standingConsent(caller, proposal, intent, now);
+    const request = policyRequest(caller, proposal, intent, nowMs, standing);
     const decision = await this.judge.decide(request);
     mustBeAnAnswer(decision);
     const readings = needsReadings(intent.capability, decision)
@@ -67,6 +71,7 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
         request,
         decision,
         readings,
+        standing,
         nowMs,
       });
       this.units.runs.opened(caller.tenant, intent, place);
@@ -76,6 +81,23 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
       await this.lookAgain(error.guard, caller, intent, place);
       return null;
     }
+  }
+
+  private standingConsent(
+    caller: Caller,
+    proposal: Proposal,
+    intent: Intent,
+    now: string,
+  ): Promise<StandingConsent | null> {
+    return this.judge.grants.consentFor({
+      tenant: caller.tenant,
+      capability: intent.capability.manifest.name,
+      principal: intent.principal,
+      requesterSubjects: requestersOf(caller, proposal),
+      args: intent.args,
+      intentDigest: intent.intentDigest,
+      now,
+    });
   }
 
   private async record(judged: JudgedProposal): Promise<string> {
@@ -93,6 +115,11 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
     if (guard === 'run_open' || guard === 'run_label') this.units.runs.forget(caller.tenant, intent, place);
     this.units.noteGuard(guard, caller.tenant);
     if (guard === 'pauses') await this.gate.lookAgain();
+    if (isOpenApprovalsGuard(guard)) {
+      throw new CountersignError('too_many_open_approvals', 'this agent has too many questions open', {
+        retryAfterSeconds: 60,
+      });
+    }
     if (guard === 'capability') await this.mustNotBeHeld(intent);
   }
 
@@ -171,7 +198,13 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
   }
 }
 
-function policyRequest(caller: Caller, proposal: Proposal, intent: Intent, nowMs: number): PolicyRequest {
+function policyRequest(
+  caller: Caller,
+  proposal: Proposal,
+  intent: Intent,
+  nowMs: number,
+  standing: StandingConsent | null,
+): PolicyRequest {
   const { manifest } = intent.capability;
   return {
     tenant: caller.tenant,
@@ -182,7 +215,7 @@ function policyRequest(caller: Caller, proposal: Proposal, intent: Intent, nowMs
     risk: manifest.risk,
     effect: manifest.effect,
     input: intent.args,
-    approvals: {},
+    approvals: standing?.facts ?? {},
     attempt: 1,
     reasoningPresent: proposal.reasoningObjectId !== null,
     allowDuplicateIntent: proposal.allowDuplicateIntent,

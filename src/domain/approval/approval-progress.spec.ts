@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { approvalIn, asked } from '../../../test/builders/approval-examples.js';
-import { approvalFacts, consenting, groupsFor, hasQuorum, progressOf } from './approval-progress.js';
+import { approvalFacts, consenting, hasQuorum, progressOf } from './approval-progress.js';
+import { ownGroups } from './approval.people.js';
 import { APPROVAL_STATUSES, type ApprovalState, type Vote } from './approval.state.js';
 
 const TWO_GROUPS = {
@@ -47,9 +48,9 @@ describe('the progress of an approval', () => {
 
   it('knows for which groups a person may decide', () => {
     const state = withVotes();
-    expect(groupsFor(state, { sub: 'alice', groups: ['finance', 'owners', 'chess'] })).toEqual(['owners']);
-    expect(groupsFor(state, { sub: 'fay', groups: ['finance', 'owners'] })).toEqual(['finance', 'owners']);
-    expect(groupsFor(state, { sub: 'fay', groups: ['Finance'] })).toEqual([]);
+    expect(ownGroups(state, { sub: 'alice', groups: ['finance', 'owners', 'chess'] })).toEqual(['owners']);
+    expect(ownGroups(state, { sub: 'fay', groups: ['finance', 'owners'] })).toEqual(['finance', 'owners']);
+    expect(ownGroups(state, { sub: 'fay', groups: ['Finance'] })).toEqual([]);
   });
 });
 

@@ -2,10 +2,12 @@ import { refuse } from '../errors/error-codes.js';
 import { decided, mustHold } from '../events/decided.js';
 import { isBefore } from '../events/instant.js';
 import type { ApprovalCommand, ApprovalCommandOf } from './approval.commands.js';
+import { breakGlass, edit, review } from './approval.emergency.js';
 import { readRules } from './approval.evolve.js';
 import { endedRefusal, whileLive, type DecidedApproval } from './approval.place.js';
 import type { ApprovalState } from './approval.state.js';
 import { expiredRefusal, vote, withdrawVote } from './approval.vote.js';
+import { delegate, escalate, escalateDue } from './approval.widen.js';
 
 /**
  * What a command makes true of an approval, or why it is refused: state-machines §3 with decisions 8, 28 and 32.
@@ -20,6 +22,18 @@ export function decideApproval(state: ApprovalState | null, command: ApprovalCom
       return vote(state, command);
     case 'withdraw_vote':
       return withdrawVote(state, command);
+    case 'delegate':
+      return delegate(state, command);
+    case 'escalate':
+      return escalate(state, command);
+    case 'escalate_due':
+      return escalateDue(state, command.now);
+    case 'break_glass':
+      return breakGlass(state, command);
+    case 'review':
+      return review(state, command);
+    case 'edit':
+      return edit(state, command);
     case 'expire':
       return expire(state, command.now);
     case 'invalidate':

@@ -18,6 +18,11 @@ const QUESTION = {
   decideBy: at('11:00:00'),
   executionWindowMs: 900_000,
   executeByLatest: at('18:00:00'),
+  batchId: null,
+  delegations: [],
+  escalations: [],
+  breakGlass: null,
+  review: null,
 };
 const VOTES = [
   { sub: 'una', decision: 'allow', groups: ['finance'] },

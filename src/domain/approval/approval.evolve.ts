@@ -3,7 +3,15 @@ import { isIn, type EventIn } from '../events/domain-event.js';
 import { readTexts, readWord } from '../events/payload-reading.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { RISKS } from '../tool-call/tool-call.state.js';
-import type { ApprovalQuestion, ApprovalState, ApprovalStatus, ApproverRule, Vote } from './approval.state.js';
+import type {
+  ApprovalQuestion,
+  ApprovalState,
+  ApprovalStatus,
+  ApproverRule,
+  Delegation,
+  Escalation,
+  Vote,
+} from './approval.state.js';
 
 /**
  * The state of an approval after one more event of its stream. Never judges; throws a plain `Error` only where no state
@@ -29,6 +37,16 @@ function evolve(state: ApprovalState, event: LaterEvent): ApprovalState {
       return { ...state, votes: [...votesWithout(state, event.payload.by), voteOf(event.payload)] };
     case 'approval.vote_withdrawn':
       return withoutVote(state, event.payload.by);
+    case 'approval.delegated':
+      return { ...state, delegations: [...state.delegations, delegationOf(event.payload)] };
+    case 'approval.escalated':
+      return { ...state, escalations: [...state.escalations, ...escalationsOf(event.payload)] };
+    case 'approval.break_glass_used':
+      return { ...state, breakGlass: { by: subOf(event.payload.by) } };
+    case 'approval.review_recorded':
+      return { ...state, review: { by: subOf(event.payload.by), finding: event.payload.finding } };
+    case 'approval.edited':
+      return state;
     case 'approval.granted': {
       const { executeBy, decidedBy } = event.payload;
       return become(questionOf(state), { status: 'granted', executeBy, decidedBy: readTexts(decidedBy) });
@@ -71,6 +89,11 @@ function newQuestion(question: EventPayload<'approval.required'>): ApprovalQuest
     executionWindowMs: question.executionWindowMs,
     executeByLatest: question.executeByLatest,
     votes: [],
+    batchId: question.approvalBatchId ?? null,
+    delegations: [],
+    escalations: [],
+    breakGlass: null,
+    review: null,
   };
 }
 
@@ -91,10 +114,15 @@ function questionOf(state: ApprovalState): ApprovalQuestion {
     executionWindowMs: state.executionWindowMs,
     executeByLatest: state.executeByLatest,
     votes: state.votes,
+    batchId: state.batchId,
+    delegations: state.delegations,
+    escalations: state.escalations,
+    breakGlass: state.breakGlass,
+    review: state.review,
   };
 }
 
-/** `[{group, count, notRequester}]` of the question. A rule that nobody or everybody could meet was never asked by us. */
+/** `[{group, count, notRequester, escalation?}]` of the question. A rule that nobody or everybody could meet was never asked by us. */
 export function readRules(list: readonly JsonValue[]): readonly ApproverRule[] {
   return list.map((item) => {
     if (!isJsonObject(item)) throw new Error('an approver rule is an object');
@@ -103,12 +131,30 @@ export function readRules(list: readonly JsonValue[]): readonly ApproverRule[] {
       throw new Error('an approver rule has group, count and notRequester');
     }
     if (!Number.isSafeInteger(count) || count < 1) throw new Error('an approver rule asks for at least one person');
-    return { group, count, notRequester };
+    const escalation = escalationIn(item['escalation']);
+    return { group, count, notRequester, ...(escalation === null ? {} : { escalation }) };
   });
 }
 
-function voteOf({ by, decision, groups }: EventPayload<'approval.vote_recorded'>): Vote {
-  return { sub: subOf(by), decision, groups: readTexts(groups) };
+function escalationIn(value: JsonValue | undefined): { readonly group: string; readonly at: string } | null {
+  if (value === undefined) return null;
+  const { group, at } = isJsonObject(value) ? value : {};
+  if (typeof group !== 'string' || typeof at !== 'string') throw new Error('an escalation has group and time');
+  return { group, at };
+}
+
+function voteOf({ by, decision, groups, onBehalfOf }: EventPayload<'approval.vote_recorded'>): Vote {
+  const vote = { sub: subOf(by), decision, groups: readTexts(groups) };
+  const lenders = readTexts(onBehalfOf ?? []);
+  return lenders.length === 0 ? vote : { ...vote, onBehalfOf: lenders };
+}
+
+function delegationOf({ by, to, until, groups }: EventPayload<'approval.delegated'>): Delegation {
+  return { from: subOf(by), to, until, groups: readTexts(groups) };
+}
+
+function escalationsOf({ groups, to }: EventPayload<'approval.escalated'>): readonly Escalation[] {
+  return readTexts(groups).map((group) => ({ group, to }));
 }
 
 function votesWithout(state: ApprovalState, by: JsonObject): readonly Vote[] {

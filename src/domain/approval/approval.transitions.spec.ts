@@ -31,7 +31,9 @@ describe('the tables of the approval machine', () => {
 
   it('give an approval no way out of its five ends', () => {
     const ends = ['consumed', 'denied', 'expired', 'invalidated', 'closed'];
-    const leaving = edgesOf(APPROVAL_EDGES).filter((edge) => ends.some((end) => edge.startsWith(`${end} `)));
+    const leaving = edgesOf(APPROVAL_EDGES).filter((edge) =>
+      ends.some((end) => edge.startsWith(`${end} `) && !edge.endsWith(`> ${end}`)),
+    );
     expect(leaving).toEqual([]);
   });
 });

@@ -14,6 +14,11 @@ export const APPROVAL_EDGES: Readonly<Record<EventTypeIn<'approval'>, Edges<Appr
   'approval.required': to('pending', 'none'),
   'approval.vote_recorded': stay('pending'),
   'approval.vote_withdrawn': stay('pending', 'granted'),
+  'approval.delegated': stay('pending'),
+  'approval.escalated': stay('pending'),
+  'approval.break_glass_used': stay('pending'),
+  'approval.review_recorded': stay('granted', 'consumed', 'expired', 'invalidated', 'closed'),
+  'approval.edited': stay('pending'),
   'approval.granted': to('granted', 'pending'),
   'approval.denied': to('denied', 'pending'),
   'approval.expired': to('expired', 'pending', 'granted'),
@@ -36,6 +41,9 @@ const nap = 'approver_not_allowed';
 const dig = 'action_digest_mismatch';
 const mis = 'approval_missing';
 const old = 'version_stale';
+const del = 'delegate_not_allowed';
+const tim = 'invalid_timestamp';
+const own = 'review_not_owed';
 
 type Row = PerItem<typeof APPROVAL_SITUATIONS, 'allowed' | ErrorCode>;
 
@@ -65,6 +73,53 @@ export const APPROVAL_ANSWERS = {
     too_late:                [abs,  exp, exp,  con, dec, exp, npd, npd],
     by_an_agent:             [abs,  nap, nap,  nap, nap, nap, nap, nap],
     without_a_vote:          [abs,  nap, nap,  con, dec, exp, npd, npd],
+  },
+  delegate: {
+    own_right:               [abs,  yes, dec,  dec, dec, exp, npd, npd],
+    too_late:                [abs,  exp, dec,  dec, dec, exp, npd, npd],
+    by_an_agent:             [abs,  nap, nap,  nap, nap, nap, nap, nap],
+    by_an_outsider:          [abs,  nap, dec,  dec, dec, exp, npd, npd],
+    of_another_group:        [abs,  nap, dec,  dec, dec, exp, npd, npd],
+    to_the_requester:        [abs,  del, dec,  dec, dec, exp, npd, npd],
+    to_themselves:           [abs,  del, dec,  dec, dec, exp, npd, npd],
+    after_their_vote:        [abs,  dec, dec,  dec, dec, exp, npd, npd],
+    until_a_past_time:       [abs,  tim, dec,  dec, dec, exp, npd, npd],
+    of_a_lent_right:         [abs,  nap, dec,  dec, dec, exp, npd, npd],
+  },
+  escalate: {
+    by_an_approver:          [abs,  yes, dec,  dec, dec, exp, npd, npd],
+    again:                   [abs,  yes, dec,  dec, dec, exp, npd, npd],
+    too_late:                [abs,  exp, dec,  dec, dec, exp, npd, npd],
+    by_an_agent:             [abs,  nap, nap,  nap, nap, nap, nap, nap],
+    by_an_outsider:          [abs,  nap, dec,  dec, dec, exp, npd, npd],
+  },
+  escalate_due: {
+    due:                     [abs,  yes, dec,  con, dec, exp, npd, npd],
+    too_early:               [abs,  old, dec,  con, dec, exp, npd, npd],
+    done_before:             [abs,  old, dec,  con, dec, exp, npd, npd],
+  },
+  break_glass: {
+    by_one_who_may:          [abs,  yes, dec,  dec, dec, exp, npd, npd],
+    by_one_who_may_not:      [abs,  nap, dec,  dec, dec, exp, npd, npd],
+    by_an_agent:             [abs,  nap, nap,  nap, nap, nap, nap, nap],
+    by_the_requester:        [abs,  nap, dec,  dec, dec, exp, npd, npd],
+    on_another_digest:       [abs,  dig, dec,  dec, dec, exp, npd, npd],
+    too_late:                [abs,  exp, dec,  dec, dec, exp, npd, npd],
+  },
+  review: {
+    where_it_is_owed:        [abs,  own, yes,  yes, own, yes, yes, yes],
+    where_none_is_owed:      [abs,  own, own,  own, own, own, own, own],
+    where_it_was_made:       [abs,  own, own,  own, own, own, own, own],
+    by_an_agent:             [abs,  nap, nap,  nap, nap, nap, nap, nap],
+    by_the_one_who_broke_it: [abs,  own, nap,  nap, own, nap, nap, nap],
+    by_the_requester:        [abs,  own, nap,  nap, own, nap, nap, nap],
+  },
+  edit: {
+    by_an_approver:          [abs,  yes, dec,  dec, dec, exp, npd, npd],
+    by_an_agent:             [abs,  nap, nap,  nap, nap, nap, nap, nap],
+    by_an_outsider:          [abs,  nap, dec,  dec, dec, exp, npd, npd],
+    on_another_digest:       [abs,  dig, dec,  dec, dec, exp, npd, npd],
+    too_late:                [abs,  exp, dec,  dec, dec, exp, npd, npd],
   },
   expire: {
     at_the_deadline:         [abs,  yes, yes,  con, dec, exp, npd, npd],

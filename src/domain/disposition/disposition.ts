@@ -170,10 +170,13 @@ function failedGuidance(state: ToolCallIn<'failed'>): string {
 }
 
 const BY_POLICY = 'It has not run because policy does not allow it; do not call again with the same arguments.';
+const BY_PEOPLE =
+  'It has not run because people refused it; do not call again unless the person you act for asks for it.';
 const DENIED_GUIDANCE: Readonly<Record<DenialBasis, string>> = {
   policy: BY_POLICY,
   policy_at_dispatch: BY_POLICY,
-  approval: 'It has not run because people refused it; do not call again unless the person you act for asks for it.',
+  approval: BY_PEOPLE,
+  refusal: BY_PEOPLE,
   precondition:
     'It has not run because something that it rests on is not so; propose again only when that has changed.',
 };

@@ -30,6 +30,10 @@ export const ERRORS = {
     'Sign the callback as Standard Webhooks say, with the secret agreed for the capability.',
   ),
   approver_not_allowed: entry(403, 'Only a person in the approver group, other than the requester, may decide.'),
+  delegate_not_allowed: entry(422, 'Lend your right to another person who is not the requester.'),
+  standing_right_ended: entry(409, 'It was revoked or its time is over; make a new one if it is still wanted.'),
+  review_not_owed: entry(409, 'Nothing is to be reviewed here, or somebody has reviewed it.'),
+  too_many_open_approvals: entry(429, 'Wait until people have decided some of the questions of this agent.'),
   approval_subject_mismatch: entry(403, 'This approval is bound to another person.'),
 
   // Proposing

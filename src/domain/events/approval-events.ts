@@ -1,3 +1,4 @@
+import { APPROVAL_BEYOND_EVENTS } from './approval-beyond-events.js';
 import { define } from './event-definition.js';
 
 /** What people are asked and answer, and what becomes of a control command. Part of the catalogue. */
@@ -32,6 +33,8 @@ export const APPROVAL_AND_COMMAND_EVENTS = {
     groups: 'list',
     consentDigest: 'text',
     reason: 'text?',
+    /** Delegators whose right the vote rests on. */
+    onBehalfOf: 'list?',
   }),
   'approval.vote_withdrawn': define('approval', 1, ['policy-runtime'], { by: 'object', reason: 'text?' }),
   'approval.granted': define('approval', 1, ['policy-runtime'], {
@@ -58,8 +61,9 @@ export const APPROVAL_AND_COMMAND_EVENTS = {
   }),
   'approval.consumed': define('approval', 1, ['capability-runtime'], { attempt: 'integer', nonce: 'text' }),
   'approval.closed': define('approval', 1, ['policy-runtime', 'control-plane', 'recovery'], {
-    reason: ['cancelled', 'stopped', 'run_ended', 'run_not_resumable', 'superseded', 'restored'],
+    reason: ['cancelled', 'stopped', 'run_ended', 'run_not_resumable', 'superseded', 'restored', 'refused'],
   }),
+  ...APPROVAL_BEYOND_EVENTS,
 
   // command
   'control.accepted': define('command', 1, ['control-plane'], {

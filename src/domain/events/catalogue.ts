@@ -7,6 +7,7 @@ import { OUTCOME_EVENTS } from './outcome-events.js';
 import type { PayloadOf } from './payload-shape.js';
 import { RUN_CHAIN_EVENTS } from './run-chain-events.js';
 import { SESSION_EVENTS } from './session-events.js';
+import { STANDING_EVENTS } from './standing-events.js';
 
 export { STREAM_KINDS } from './event-definition.js';
 export type { EventDefinition, Producer, StreamKind } from './event-definition.js';
@@ -136,7 +137,7 @@ export const CATALOGUE = {
   }),
   'capability.authorization_withdrawn': define('call', 1, ['policy-runtime'], { reason: 'text' }),
   'tool.call.denied': define('call', 1, ['policy-runtime'], {
-    basis: ['policy', 'approval', 'policy_at_dispatch', 'precondition'],
+    basis: ['policy', 'approval', 'policy_at_dispatch', 'precondition', 'refusal'],
     reasons: 'list',
   }),
   'tool.call.not_executed': define('call', 1, ['capability-runtime', 'control-plane', 'recovery'], {
@@ -264,6 +265,7 @@ export const CATALOGUE = {
 
   ...RUN_CHAIN_EVENTS,
   ...SESSION_EVENTS,
+  ...STANDING_EVENTS,
   ...OUTCOME_EVENTS,
   ...LEASE_EVENTS,
   ...APPROVAL_AND_COMMAND_EVENTS,

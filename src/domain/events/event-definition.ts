@@ -14,6 +14,8 @@ export const STREAM_KINDS = [
   'session',
   'checkpoint',
   'lease',
+  'grant',
+  'delegation',
 ] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 

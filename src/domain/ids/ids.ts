@@ -22,6 +22,8 @@ export const ID_PREFIXES = {
   artifact: 'art',
   subagent: 'sub',
   backup: 'bkp',
+  grant: 'gra',
+  delegation: 'dlg',
 } as const;
 
 export type IdPrefix = (typeof ID_PREFIXES)[keyof typeof ID_PREFIXES];

@@ -114,11 +114,12 @@ function authorize(state: ToolCallState, { authorization }: ToolCallCommandOf<'a
   return from(state, ['proposed'], { type: 'capability.authorized', payload: authorization });
 }
 
-/** E3; what policy refuses at dispatch loses its authorisation first (E5), so there is no edge of its own for it. */
+/** E3; what policy or a person refuses once it was authorized loses its authorisation first (E5): no edge of its own. */
 function deny(state: ToolCallState, { denial }: ToolCallCommandOf<'deny'>): DecidedCall {
   const denied: CallEvent = { type: 'tool.call.denied', payload: denial };
-  return denial.basis === 'policy_at_dispatch' && state.status === 'authorized'
-    ? decided(withdrawn({ reason: 'policy_at_dispatch' }), denied)
+  const isLate = denial.basis === 'policy_at_dispatch' || denial.basis === 'refusal';
+  return isLate && state.status === 'authorized'
+    ? decided(withdrawn({ reason: denial.basis }), denied)
     : from(state, ['proposed'], denied);
 }
 

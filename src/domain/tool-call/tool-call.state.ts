@@ -117,7 +117,7 @@ export type ToolCallState = ToolCallLife &
   );
 
 /** Who or what refused: the policy, people, the policy of a later moment, or the world, which is not as the manifest expects. */
-export type DenialBasis = 'policy' | 'approval' | 'policy_at_dispatch' | 'precondition';
+export type DenialBasis = 'policy' | 'approval' | 'policy_at_dispatch' | 'precondition' | 'refusal';
 
 /** The state of a call with one status. */
 export type ToolCallIn<S extends ToolCallStatus> = ToolCallState & { readonly status: S };

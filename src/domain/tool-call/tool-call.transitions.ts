@@ -134,6 +134,7 @@ export const TOOL_CALL_ANSWERS = {
     by_people:                  [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
     by_precondition:            [abs,  yes, not,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
     by_policy_at_dispatch:      [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
+    by_a_refusal:               [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],
   },
   close: {
     any:                        [abs,  yes, yes,  not, not, not,  not, not,  end,  end, end,  end, end, end,  end,  end,  end],

@@ -16,6 +16,7 @@ import type {
   TurnBody,
 } from '../../client/contract/run-chain.js';
 import type { ProposeToolCallBody, ResolutionBody, ToolCallRepresentation } from '../../client/contract/tool-calls.js';
+import { APPROVAL_EXAMPLES } from './approval-examples.js';
 import { LEASE_EXAMPLES } from './lease-examples.js';
 import { SESSION_EXAMPLES } from './session-examples.js';
 
@@ -108,6 +109,7 @@ const approval: ApprovalRepresentation = {
   effect: 'probeable',
   arguments: args,
   argumentsEmpty: false,
+  argumentsLong: false,
   target: { orderId: 'ord_1001' },
   digest: DIGEST,
   argsDigest: DIGEST,
@@ -122,6 +124,11 @@ const approval: ApprovalRepresentation = {
   executeBy: null,
   needed: [{ group: 'support-lead', count: 1, have: 0, notRequester: true }],
   votes: [],
+  batchId: null,
+  delegations: [],
+  escalations: [],
+  escalateAt: null,
+  breakGlass: null,
   decidedBy: null,
   statusReason: null,
   createdAt: AT,
@@ -250,6 +257,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   FailRun: [failRun],
   ...SESSION_EXAMPLES,
   ...LEASE_EXAMPLES,
+  ...APPROVAL_EXAMPLES,
   Feedback: [feedback],
   Event: [event],
   Problem: [refusal],

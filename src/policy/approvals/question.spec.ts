@@ -41,6 +41,8 @@ const asked = (more: Partial<ToolCallState> = {}): AskedCall =>
     tenant: 'acme',
     state: { ...callIn('proposed'), executeBefore: null, ...more } as ToolCallState,
     supersedesApprovalId: null,
+    runId: 'run_1',
+    turnId: null,
   }) as AskedCall;
 
 const shownOf = (more: Partial<Judged>): JsonObject => composeQuestion(judged(more), asked()).shown as JsonObject;

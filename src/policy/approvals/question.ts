@@ -1,9 +1,13 @@
+import type { ApproverRule } from '../../domain/approval/approval.state.js';
 import { consentDigest, jsonDigest } from '../../domain/digests/digests.js';
 import type { EventPayload } from '../../domain/events/catalogue.js';
+import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject, JsonValue } from '../../domain/json/json-value.js';
 import { redactValue } from '../../domain/redaction/redact.js';
 import { escapeForDisplay } from '../../domain/text/escape-text.js';
+import { escapeValue } from '../../domain/text/escape-value.js';
 import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
+import type { AskedRule } from '../core/policy-types.js';
 import type { Judged } from '../judged.js';
 import { restingOn } from '../preconditions/shown-readings.js';
 
@@ -12,6 +16,8 @@ export interface AskedCall {
   readonly tenant: string;
   readonly state: ToolCallState;
   readonly supersedesApprovalId: string | null;
+  readonly runId: string;
+  readonly turnId: string | null;
 }
 
 /**
@@ -35,8 +41,8 @@ export function composeQuestion(judged: Judged, asked: AskedCall): EventPayload<
     capability: capability.id,
     risk: state.risk,
     effect: state.effect,
-    arguments: escaped(redactValue(judged.args, judged.redacted)),
-    target: escaped(judged.target),
+    arguments: escapeValue(redactValue(judged.args, judged.redacted)),
+    target: escapeValue(judged.target),
     agentReason: judged.agentReason === null ? null : escapeForDisplay(judged.agentReason),
     ...rests.shown,
   };
@@ -67,23 +73,25 @@ export function composeQuestion(judged: Judged, asked: AskedCall): EventPayload<
     }),
     shown,
     shownDigest: jsonDigest(shown),
-    groups: obligations.rules as unknown as JsonValue[],
+    groups: obligations.rules.map((rule) => askedAt(rule, now, decideBy)) as unknown as JsonValue[],
     requesterSubjects: judged.requesterSubjects,
     reasons: decision.reasons,
     policyRevision: decision.policyRevision,
     supersedesApprovalId: asked.supersedesApprovalId,
     ...rests.snapshot,
+    approvalBatchId: asked.turnId === null ? null : batchIdOf(asked.runId, asked.turnId),
   };
 }
 
-/** Every text of a value, keys included, with what cannot be seen made visible. */
-function escaped(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return escapeForDisplay(value);
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(escaped);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value as JsonObject).map(([key, inner]) => [escapeForDisplay(key), escaped(inner)]),
-  );
+/** Questions of one turn belong together, whoever asks first: the id follows from the turn. */
+export function batchIdOf(runId: string, turnId: string): string {
+  return `${ID_PREFIXES.approvalBatch}_${jsonDigest({ runId, turnId }).slice('sha256:'.length, 'sha256:'.length + 26)}`;
+}
+
+/** A wider group that would be asked when the question is over is not asked at all. */
+function askedAt({ escalation, ...rule }: AskedRule, now: string, decideBy: string): ApproverRule {
+  const at = escalation === undefined ? decideBy : plus(now, escalation.afterMs);
+  return escalation === undefined || at >= decideBy ? rule : { ...rule, escalation: { group: escalation.group, at } };
 }
 
 const plus = (iso: string, ms: number): string => new Date(Date.parse(iso) + ms).toISOString();

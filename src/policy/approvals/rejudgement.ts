@@ -5,6 +5,7 @@ import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import type { LoadedApproval, LoadedCall } from '../../storage/units/load.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { Judge, mustBeAnAnswer } from '../judge.js';
 import { needsReadings, type Ground } from '../preconditions/preconditions.js';
 
@@ -42,11 +43,24 @@ export class Rejudgement {
     const next = new CallInUnit(draft, call);
     new ApprovalInUnit(draft, approval, next.refs).do({ kind: 'invalidate', invalidation });
     if (call.state.status === 'authorized') next.do({ kind: 'withdraw', withdrawal: { reason } });
-    const goesOn = reason === 'policy_changed' || reason === 'precondition_changed';
-    const capability = goesOn ? this.gate.bound(call.state) : undefined;
+    if (reason === 'policy_changed' || reason === 'precondition_changed') {
+      await this.judgeAnew(draft, next, call, now, ground);
+    } else {
+      next.do({ kind: 'close', closing: { reason: 'superseded' } });
+    }
+    await this.desk.commit(draft);
+  }
+
+  /**
+   * Puts what the policy in force says of a call that has lost its ground into a unit in the making: an authorization, a
+   * denial, another question. A call bound to a definition that is gone ends. `ground`: what was just read, if anything was.
+   *
+   * @throws CountersignError `engine_error`, `precondition_unavailable`
+   */
+  async judgeAnew(draft: UnitDraft, next: CallInUnit, call: LoadedCall, now: string, ground?: Ground): Promise<void> {
+    const capability = this.gate.bound(call.state);
     if (capability === undefined) {
       next.do({ kind: 'close', closing: { reason: 'superseded' } });
-      await this.desk.commit(draft);
       return;
     }
     const papers = await this.judge.open(call);
@@ -62,7 +76,6 @@ export class Rejudgement {
       .guard(runIsOpen(call.row.run_id))
       .guard(this.judge.guard(decision));
     this.judge.record(draft, next, { ...papers, phase: 'propose', request, decision, capability, now, readings });
-    await this.desk.commit(draft);
   }
 }
 

@@ -20,6 +20,8 @@ export interface Ask {
   /** Null: the installation's setting. */
   readonly decideWithinMs: number | null;
   readonly executionWindowMs: number | null;
+  /** Who is asked as well when nobody has decided by then; absent where the policy names nobody. */
+  readonly escalation?: { readonly group: string; readonly afterMs: number };
 }
 
 /** What one policy says about itself, besides its Cedar text. */
@@ -51,7 +53,16 @@ export type AnnotationsRead =
   | { readonly ok: false; readonly problems: readonly AnnotationProblem[] };
 
 /** Annotations that belong to a forbid people can lift. `@quorum` is 1 when left out. */
-const LIFTABLE = ['on_deny', 'quorum', 'approvers', 'not_requester', 'approval_ttl', 'execution_window'];
+const LIFTABLE = [
+  'on_deny',
+  'quorum',
+  'approvers',
+  'not_requester',
+  'approval_ttl',
+  'execution_window',
+  'escalate_to',
+  'escalate_after',
+];
 const ON_PERMITS = ['unattended', 'lease'];
 const ON_BOTH = ['id', 'reason'];
 
@@ -89,7 +100,7 @@ export function readAnnotations(
     unattended: value('unattended', readReason),
     lease: value('lease', readLeaseTerms),
   };
-  problems.push(...missing(texts));
+  problems.push(...missing(texts), ...escalationProblems(texts, annotations.ask));
   return problems.length === 0 ? { ok: true, annotations } : { ok: false, problems };
 }
 
@@ -115,8 +126,27 @@ function readAsk(
   const executionWindowMs = value('execution_window', (text) =>
     readSeconds(text, EXECUTION_WINDOW_SECONDS.min, EXECUTION_WINDOW_SECONDS.max),
   );
+  const wider = value('escalate_to', (text) => readWord(text, approverGroups));
+  const afterMs = value('escalate_after', (text) =>
+    readSeconds(text, APPROVAL_TTL_SECONDS.min, APPROVAL_TTL_SECONDS.max),
+  );
   if (onDeny === null || group === null) return null;
-  return { group, quorum: quorum ?? 1, notRequester, decideWithinMs, executionWindowMs };
+  const escalation = wider === null || afterMs === null ? {} : { escalation: { group: wider, afterMs } };
+  return { group, quorum: quorum ?? 1, notRequester, decideWithinMs, executionWindowMs, ...escalation };
+}
+
+/** A wider group and a time belong together, and the time lies before the question ends. */
+function escalationProblems(texts: ReadonlyMap<string, string>, ask: Ask | null): AnnotationProblem[] {
+  const [to, after] = [texts.has('escalate_to'), texts.has('escalate_after')];
+  if (to && !after) return [{ annotation: 'escalate_after', message: 'is missing: @escalate_to must say when' }];
+  if (after && !to) return [{ annotation: 'escalate_to', message: 'is missing: @escalate_after must say to whom' }];
+  if (ask?.escalation === undefined) return [];
+  if (ask.escalation.group === ask.group) {
+    return [{ annotation: 'escalate_to', message: 'must be another group than the one that is asked' }];
+  }
+  return ask.decideWithinMs === null || ask.escalation.afterMs < ask.decideWithinMs
+    ? []
+    : [{ annotation: 'escalate_after', message: 'must be less than @approval_ttl' }];
 }
 
 function missing(texts: ReadonlyMap<string, string>): AnnotationProblem[] {

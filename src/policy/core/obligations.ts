@@ -1,7 +1,6 @@
-import type { ApproverRule } from '../../domain/approval/approval.state.js';
 import type { Risk } from '../../domain/tool-call/tool-call.state.js';
 import type { Ask } from './annotations.js';
-import type { GroupFacts, Obligations } from './policy-types.js';
+import type { AskedRule, GroupFacts, Obligations } from './policy-types.js';
 
 export type ApprovalFacts = Readonly<Record<string, GroupFacts>>;
 
@@ -35,12 +34,21 @@ export function joinAsks(asks: readonly Ask[], risk: Risk, defaults: ObligationD
   };
 }
 
-function joinedRule(group: string, asks: readonly Ask[], risk: Risk): ApproverRule {
+function joinedRule(group: string, asks: readonly Ask[], risk: Risk): AskedRule {
   return {
     group,
     count: largestQuorum(asks, group),
     notRequester: asks.some((ask) => ask.group === group && (ask.notRequester ?? barsRequester(risk))),
+    ...earliestEscalation(asks.filter((ask) => ask.group === group)),
   };
+}
+
+/** One wider group per rule, the one that would be asked first; of two at once the first by name. */
+function earliestEscalation(asks: readonly Ask[]): Pick<AskedRule, 'escalation'> {
+  const [first] = asks
+    .flatMap(({ escalation }) => (escalation === undefined ? [] : [escalation]))
+    .toSorted((a, b) => a.afterMs - b.afterMs || (a.group < b.group ? -1 : 1));
+  return first === undefined ? {} : { escalation: first };
 }
 
 function largestQuorum(asks: readonly Ask[], group: string): number {

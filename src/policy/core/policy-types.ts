@@ -28,13 +28,20 @@ export interface PolicyRequest {
   readonly attempt: number;
   readonly reasoningPresent: boolean;
   readonly allowDuplicateIntent: boolean;
+  /** True when somebody let the call pass in an emergency; left out means false. */
+  readonly breakGlass?: boolean;
   /** Milliseconds since the epoch, from one clock. */
   readonly nowMs: number;
 }
 
+/** A question to one group, with times from the moment of asking. */
+export interface AskedRule extends Omit<ApproverRule, 'escalation'> {
+  readonly escalation?: { readonly group: string; readonly afterMs: number };
+}
+
 /** What the policy asks of people. */
 export interface Obligations {
-  readonly rules: readonly ApproverRule[];
+  readonly rules: readonly AskedRule[];
   /** Shortest of the asking policies. */
   readonly decideWithinMs: number;
   readonly executionWindowMs: number;

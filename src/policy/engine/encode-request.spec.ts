@@ -64,6 +64,7 @@ describe('a request in the words of the engine', () => {
         attempt: 2,
         reasoning: { present: true },
         allowDuplicateIntent: false,
+        breakGlass: false,
       },
     });
     expect(lacksEntity(encoded)).toBe(false);

@@ -61,6 +61,7 @@ export function encodeRequest(request: PolicyRequest, shape: RecordShape): Encod
       attempt: integer(request.attempt),
       reasoning: { present: truth(request.reasoningPresent) },
       allowDuplicateIntent: truth(request.allowDuplicateIntent),
+      breakGlass: truth(request.breakGlass ?? false),
     },
   };
 }

@@ -56,6 +56,7 @@ describe('the schema made from manifests', () => {
                 required: true,
               },
               allowDuplicateIntent: { type: 'Boolean', required: true },
+              breakGlass: { type: 'Boolean', required: true },
             },
           },
         },

@@ -102,6 +102,7 @@ function action(input: RecordShape, approverGroups: readonly string[]): CedarAct
     attempt: LONG,
     reasoning: { ...record({ present: BOOLEAN }), required: true },
     allowDuplicateIntent: BOOLEAN,
+    breakGlass: BOOLEAN,
   });
   return { appliesTo: { principalTypes: [PRINCIPAL_TYPE], resourceTypes: [RESOURCE_TYPE], context } };
 }

@@ -9,6 +9,8 @@ import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
 import { Rejudgement } from '../../policy/approvals/rejudgement.js';
+import type { Papers } from '../../policy/case-file.js';
+import type { StandingConsent } from '../../policy/grants/grant-book.js';
 import { reasonsOf, snapshotOf } from '../../policy/core/precondition.js';
 import type { Judged } from '../../policy/judged.js';
 import { LeaseAuthority, type Lending } from '../../policy/leases/lease-authority.js';
@@ -79,13 +81,16 @@ export class Dispatcher {
       await this.rejudgement.rejudge(approval, call, 'digest_mismatch');
       return 'closed';
     }
-    const approvals = approval === null ? {} : approvalFacts(approval.state);
-    const request = { ...papers.request, approvals, attempt: call.state.attempt, nowMs };
+    const standing =
+      approval !== null || this.judge.grants.isEmpty ? null : await this.standingConsent(call, papers, now);
+    const approvals = approval === null ? (standing?.facts ?? {}) : approvalFacts(approval.state);
+    const emergency = approval !== null && approval.state.breakGlass !== null ? { breakGlass: true } : {};
+    const request = { ...papers.request, approvals, attempt: call.state.attempt, nowMs, ...emergency };
     const decision = await this.judge.decide(request);
     // An engine that fails says nothing about this call: it is not sent, and its authorization is not burnt either.
     if (decision.denyCode === 'engine_error') return 'held';
     const judged = { ...papers, phase: 'dispatch' as const, request, decision, capability, now };
-    const moment = { call, approval, capability, judged, nowMs };
+    const moment = { call, approval, capability, judged, standing, nowMs };
     if (decision.outcome !== 'allow') return this.withdraw(moment);
     if (capability.manifest.preconditions === undefined) return this.commitDispatch(moment, null);
     return ground === null ? this.lookAtTheWorld(moment) : this.sendOn(moment, ground);
@@ -94,6 +99,19 @@ export class Dispatcher {
   private async approvalOf({ row, state }: Authorized): Promise<LoadedApproval | null> {
     if (state.basis !== 'approval' || row.approval_id === null) return null;
     return loadApproval(this.desk.read, row.tenant, row.approval_id);
+  }
+
+  /** What people's standing grants say now; a call that rests on none costs no read where nobody has given any. */
+  private standingConsent({ row, state }: Authorized, papers: Papers, now: string): Promise<StandingConsent | null> {
+    return this.judge.grants.consentFor({
+      tenant: row.tenant,
+      capability: state.capability,
+      principal: state.principal,
+      requesterSubjects: papers.requesterSubjects,
+      args: papers.args,
+      intentDigest: row.intent_digest,
+      now,
+    });
   }
 
   /** The policy would let it go: now what it rests on is read, and then everything is looked at again, which takes no time. */
@@ -117,7 +135,7 @@ export class Dispatcher {
   }
 
   private async commitDispatch(moment: Moment, ground: Ground | null): Promise<DispatchResult> {
-    const { call, approval, capability, judged, nowMs } = moment;
+    const { call, approval, capability, judged, standing, nowMs } = moment;
     const { now } = judged;
     const nonce = this.desk.newId(ID_PREFIXES.attempt);
     const { instance } = this.desk;
@@ -128,6 +146,7 @@ export class Dispatcher {
     const draft = this.begin(call, now);
     this.guard(draft, call, capability, judged);
     draft.guard(stillAuthorized(call));
+    if (standing !== null) for (const guard of standing.guards) draft.guard(guard);
     const next = new CallInUnit(draft, call);
     recordDecision(draft, next, judged);
     if (approval !== null) {
@@ -269,5 +288,6 @@ interface Moment {
   readonly approval: LoadedApproval | null;
   readonly capability: Capability;
   readonly judged: Judged;
+  readonly standing: StandingConsent | null;
   readonly nowMs: number;
 }

@@ -24,6 +24,7 @@ export class ListApprovals extends Query<PageOf<ApprovalView>> {
     readonly status: ApprovalStatus | null,
     readonly limit: number,
     readonly cursor: string | null,
+    readonly only: { readonly batchId?: string; readonly reviewOwedOnly?: boolean } = {},
   ) {
     super();
   }
@@ -50,13 +51,14 @@ export class ListApprovalsHandler implements IQueryHandler<ListApprovals> {
     private readonly views: ApprovalViews,
   ) {}
 
-  async execute({ caller, status, limit, cursor }: ListApprovals): Promise<PageOf<ApprovalView>> {
+  async execute({ caller, status, limit, cursor, only }: ListApprovals): Promise<PageOf<ApprovalView>> {
     const { tenant } = caller;
     const page = await this.store.read.approvals({
       tenant,
       limit,
       cursor,
       ...(status === null ? {} : { statuses: [status] }),
+      ...only,
     });
     const items: ApprovalView[] = [];
     for (const row of page.rows) {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { progressOf } from '../../domain/approval/approval-progress.js';
-import type { ApprovalStatus } from '../../domain/approval/approval.state.js';
+import type { ApprovalState, ApprovalStatus } from '../../domain/approval/approval.state.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import { escapeForDisplay } from '../../domain/text/escape-text.js';
 import { Store } from '../../storage/store.js';
@@ -21,6 +21,7 @@ export interface ApprovalView {
   readonly effect: string;
   readonly arguments: JsonObject;
   readonly argumentsEmpty: boolean;
+  readonly argumentsLong: boolean;
   readonly target: JsonObject;
   readonly digest: string;
   readonly argsDigest: string;
@@ -46,7 +47,19 @@ export interface ApprovalView {
     readonly decision: 'allow' | 'deny';
     readonly at: string;
     readonly reason: string | null;
+    readonly onBehalfOf: readonly string[];
   }[];
+  readonly batchId: string | null;
+  readonly delegations: ApprovalState['delegations'];
+  readonly escalations: ApprovalState['escalations'];
+  /** When the policy has a wider group asked next; null when it has not. */
+  readonly escalateAt: string | null;
+  readonly breakGlass: {
+    readonly by: string;
+    readonly reviewOwed: boolean;
+    readonly reviewedBy: string | null;
+    readonly finding: string | null;
+  } | null;
   readonly decidedBy: readonly string[] | null;
   readonly statusReason: string | null;
   readonly createdAt: string;
@@ -54,6 +67,33 @@ export interface ApprovalView {
   readonly links: Readonly<Record<string, string>>;
   /** For `ETag` and `If-Match`. */
   readonly version: number;
+}
+
+/** Longer requests are shown whole, and said to be long: the dangerous end must not hide behind the length. */
+const LONG_CHARACTERS = 400;
+
+export const isLongForPeople = (shownArguments: unknown): boolean =>
+  JSON.stringify(shownArguments, null, 2).length > LONG_CHARACTERS;
+
+type Beyond = Pick<ApprovalView, 'batchId' | 'delegations' | 'escalations' | 'escalateAt' | 'breakGlass'>;
+
+function beyondVotes({ row, state }: LoadedApproval): Beyond {
+  const { batchId, delegations, escalations, breakGlass, review } = state;
+  return {
+    batchId,
+    delegations,
+    escalations,
+    escalateAt: row.escalate_at,
+    breakGlass:
+      breakGlass === null
+        ? null
+        : {
+            by: breakGlass.by,
+            reviewOwed: row.review_owed === 1,
+            reviewedBy: review?.by ?? null,
+            finding: review?.finding ?? null,
+          },
+  };
 }
 
 interface Shown {
@@ -94,6 +134,7 @@ export class ApprovalViews {
       effect: shown.effect,
       arguments: shown.arguments,
       argumentsEmpty: Object.keys(shown.arguments).length === 0,
+      argumentsLong: isLongForPeople(shown.arguments),
       target: shown.target,
       digest: state.consentDigest,
       argsDigest: state.argsDigest,
@@ -112,6 +153,7 @@ export class ApprovalViews {
         notRequester: rules.get(progress.group)?.notRequester ?? false,
       })),
       votes: await this.votes(approval),
+      ...beyondVotes(approval),
       decidedBy: row.decided_by === null ? null : (JSON.parse(row.decided_by) as readonly string[]),
       statusReason: row.status_reason,
       createdAt: row.created_at,
@@ -136,6 +178,7 @@ export class ApprovalViews {
         decision: vote.decision,
         at: vote.voted_at,
         reason: typeof reason === 'string' ? escapeForDisplay(reason) : null,
+        onBehalfOf: JSON.parse(vote.on_behalf_of) as readonly string[],
       });
     }
     return shown;

@@ -40,6 +40,10 @@ export interface ApprovalListQuery extends ListQuery {
   readonly statuses?: readonly ApprovalStatus[];
   readonly toolCallId?: string;
   readonly runId?: string;
+  /** What questions of one turn share. */
+  readonly batchId?: string;
+  /** True leaves only emergencies that nobody has looked at. */
+  readonly reviewOwedOnly?: boolean;
 }
 
 export interface LeaseListQuery extends ListQuery {

@@ -3,6 +3,7 @@ import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { ApprovalListQuery, Page, ToolCallListQuery } from './lists.js';
 import type { TableRow } from '../rows/tables.js';
 import type { LeaseReader } from './lease.reader.js';
+import type { StandingReader } from './standing.reader.js';
 import type { SessionReader } from './session-records.js';
 
 /**
@@ -25,7 +26,8 @@ export interface StoreReader
     SinkReader,
     EventReader,
     LateResultReader,
-    SessionReader {}
+    SessionReader,
+    StandingReader {}
 
 export interface ToolCallReader {
   toolCall(tenant: string, toolCallId: string): Promise<TableRow<'tool_calls'> | null>;

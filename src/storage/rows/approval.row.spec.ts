@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { ApprovalState, Vote } from '../../domain/approval/approval.state.js';
+import { REVIEW_FINDINGS, type ApprovalState, type Vote } from '../../domain/approval/approval.state.js';
 import { RISKS } from '../../domain/tool-call/tool-call.state.js';
 import { approvalFacts, approvalRow, approvalState, voteRow } from './approval.row.js';
 import type { ApprovalFacts } from './approval.row.js';
@@ -8,7 +8,15 @@ import type { ApprovalFacts } from './approval.row.js';
 const text = fc.string();
 const texts = fc.array(text);
 const votes: fc.Arbitrary<Vote[]> = fc.array(
-  fc.record({ sub: text, decision: fc.constantFrom('allow' as const, 'deny' as const), groups: texts }),
+  fc.record(
+    {
+      sub: text,
+      decision: fc.constantFrom('allow' as const, 'deny' as const),
+      groups: texts,
+      onBehalfOf: fc.array(text, { minLength: 1 }),
+    },
+    { requiredKeys: ['sub', 'decision', 'groups'] },
+  ),
 );
 
 const base = {
@@ -20,7 +28,22 @@ const base = {
   argsDigest: text,
   consentDigest: text,
   policyRevision: text,
-  rules: fc.array(fc.record({ group: text, count: fc.nat(), notRequester: fc.boolean() })),
+  rules: fc.array(
+    fc.record(
+      {
+        group: text,
+        count: fc.nat(),
+        notRequester: fc.boolean(),
+        escalation: fc.record({ group: text, at: text }),
+      },
+      { requiredKeys: ['group', 'count', 'notRequester'] },
+    ),
+  ),
+  batchId: fc.option(text),
+  delegations: fc.array(fc.record({ from: text, to: text, until: text, groups: texts })),
+  escalations: fc.array(fc.record({ group: text, to: text })),
+  breakGlass: fc.option(fc.record({ by: text })),
+  review: fc.option(fc.record({ by: text, finding: fc.constantFrom(...REVIEW_FINDINGS) })),
   requesterSubjects: texts,
   decideBy: text,
   executionWindowMs: fc.nat(),

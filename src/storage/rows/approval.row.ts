@@ -1,4 +1,11 @@
-import type { ApprovalState, ApproverRule, Vote } from '../../domain/approval/approval.state.js';
+import { escalateAt, owesReview } from '../../domain/approval/approval-progress.js';
+import type {
+  ApprovalState,
+  ApproverRule,
+  Delegation,
+  Escalation,
+  Vote,
+} from '../../domain/approval/approval.state.js';
 import type { Risk } from '../../domain/tool-call/tool-call.state.js';
 import { needed } from './needed.js';
 import type { TableRow } from './tables.js';
@@ -50,6 +57,14 @@ export function approvalRow(facts: ApprovalFacts, state: ApprovalState): Row {
     execute_by: null,
     decided_by: null,
     status_reason: null,
+    batch_id: state.batchId,
+    delegations: JSON.stringify(state.delegations),
+    escalations: JSON.stringify(state.escalations),
+    escalate_at: escalateAt(state),
+    break_glass_by: state.breakGlass?.by ?? null,
+    reviewed_by: state.review?.by ?? null,
+    review_finding: state.review?.finding ?? null,
+    review_owed: owesReview(state) ? 1 : 0,
     ...statusColumns(state),
   };
 }
@@ -73,7 +88,14 @@ function statusColumns(state: ApprovalState): Partial<Pick<Row, 'execute_by' | '
 
 /** The row of one person's vote. */
 export function voteRow(facts: Pick<VoteRow, 'approval_id' | 'tenant' | 'event_id' | 'voted_at'>, vote: Vote): VoteRow {
-  return { ...facts, sub: vote.sub, decision: vote.decision, groups: JSON.stringify(vote.groups), withdrawn: 0 };
+  return {
+    ...facts,
+    sub: vote.sub,
+    decision: vote.decision,
+    groups: JSON.stringify(vote.groups),
+    on_behalf_of: JSON.stringify(vote.onBehalfOf ?? []),
+    withdrawn: 0,
+  };
 }
 
 /** The state that the rows say. `votes` in the order in which they were cast; withdrawn ones no longer count and are left out. */
@@ -93,6 +115,14 @@ export function approvalState(row: Row, votes: readonly VoteRow[]): ApprovalStat
     executionWindowMs: row.execution_window_ms,
     executeByLatest: row.execute_by_latest,
     votes: votes.filter((vote) => vote.withdrawn === 0).map(voteOf),
+    batchId: row.batch_id,
+    delegations: JSON.parse(row.delegations) as readonly Delegation[],
+    escalations: JSON.parse(row.escalations) as readonly Escalation[],
+    breakGlass: row.break_glass_by === null ? null : { by: row.break_glass_by },
+    review:
+      row.reviewed_by === null || row.review_finding === null
+        ? null
+        : { by: row.reviewed_by, finding: row.review_finding },
   };
   switch (row.status) {
     case 'pending':
@@ -118,8 +148,8 @@ export function approvalState(row: Row, votes: readonly VoteRow[]): ApprovalStat
 const decidedBy = (row: Row): readonly string[] =>
   JSON.parse(needed(row.decided_by, 'decided_by')) as readonly string[];
 
-const voteOf = (row: VoteRow): Vote => ({
-  sub: row.sub,
-  decision: row.decision,
-  groups: JSON.parse(row.groups) as readonly string[],
-});
+function voteOf(row: VoteRow): Vote {
+  const vote = { sub: row.sub, decision: row.decision, groups: JSON.parse(row.groups) as readonly string[] };
+  const lenders = JSON.parse(row.on_behalf_of) as readonly string[];
+  return lenders.length === 0 ? vote : { ...vote, onBehalfOf: lenders };
+}

@@ -1,4 +1,5 @@
 import { LEASE_COLUMNS } from './lease.columns.js';
+import { APPROVAL_BEYOND_COLUMNS, STANDING_COLUMNS } from './approval-beyond.columns.js';
 import { OUTCOME_COLUMNS } from './outcome.columns.js';
 import { SESSION_COLUMNS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
@@ -129,6 +130,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
     decided_by: 'text?',
     status_reason: 'text?',
     supersedes_approval_id: 'text?',
+    ...APPROVAL_BEYOND_COLUMNS,
     required_event_id: 'text',
     last_event_id: 'text',
     created_at: 'text',
@@ -140,6 +142,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
     tenant: 'text',
     decision: 'text',
     groups: 'text',
+    on_behalf_of: 'text',
     withdrawn: 'integer',
     event_id: 'text',
     voted_at: 'text',
@@ -157,6 +160,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
   },
   ...OUTCOME_COLUMNS,
   ...LEASE_COLUMNS,
+  ...STANDING_COLUMNS,
   ...SESSION_COLUMNS,
   control_commands: {
     tenant: 'text',

@@ -1,4 +1,5 @@
 import { LEASE_KEYS } from './lease.columns.js';
+import { STANDING_KEYS } from './approval-beyond.columns.js';
 import { OUTCOME_KEYS } from './outcome.columns.js';
 import { SESSION_KEYS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
@@ -13,6 +14,7 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   handoffs: ['handoff_id'],
   ...OUTCOME_KEYS,
   ...LEASE_KEYS,
+  ...STANDING_KEYS,
   ...SESSION_KEYS,
   control_commands: ['tenant', 'command_id'],
   capabilities: ['name', 'version'],
@@ -40,6 +42,7 @@ export const REPLACEABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'work',
   'open_intents',
   'late_keys',
+  'refused_intents',
   'counters',
   'instances',
   'meta',

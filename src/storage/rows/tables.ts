@@ -1,6 +1,7 @@
 import type { ApprovalStatus } from '../../domain/approval/approval.state.js';
 import type { RunStatus } from '../../domain/run/run.state.js';
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
+import type { ApprovalBeyondColumns, StandingTables } from './approval-beyond.tables.js';
 import type { LeaseTables } from './lease.tables.js';
 import type { OutcomeTables } from './outcome.tables.js';
 import type { SessionTables } from './session.tables.js';
@@ -10,7 +11,7 @@ import type { SessionTables } from './session.tables.js';
  * operational rows have no event; the idempotency record is kept for ever. Times are ISO 8601 text in UTC with
  * milliseconds (`2031-01-01T00:00:00.000Z`), so text order is time order.
  */
-export interface Tables extends OutcomeTables, SessionTables, LeaseTables {
+export interface Tables extends OutcomeTables, SessionTables, LeaseTables, StandingTables {
   runs: {
     run_id: string;
     tenant: string;
@@ -104,7 +105,7 @@ export interface Tables extends OutcomeTables, SessionTables, LeaseTables {
     state: 'dispatching' | 'sent' | 'settled' | 'unknown';
     settled_at: string | null;
   };
-  approvals: {
+  approvals: ApprovalBeyondColumns & {
     approval_id: string;
     tenant: string;
     tool_call_id: string;
@@ -146,6 +147,8 @@ export interface Tables extends OutcomeTables, SessionTables, LeaseTables {
     decision: 'allow' | 'deny';
     /** JSON: string[]. */
     groups: string;
+    /** JSON: string[]: delegators whose right it rests on. */
+    on_behalf_of: string;
     /** 1 once withdrawn. */
     withdrawn: number;
     event_id: string;

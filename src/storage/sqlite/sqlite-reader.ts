@@ -14,6 +14,7 @@ import { runChainReader } from '../readers/run-chain.reader.js';
 import { runReader } from '../readers/run.reader.js';
 import { sessionReader } from '../readers/session.reader.js';
 import type { StoreReader } from '../readers/store-reader.js';
+import { standingReader } from '../readers/standing.reader.js';
 import { sinkReader } from '../readers/sink.reader.js';
 import { toolCallReader } from '../readers/tool-call.reader.js';
 import { workReader } from '../readers/work.reader.js';
@@ -80,5 +81,6 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...outcomeReader(connection),
     ...leaseReader(connection, lists),
     ...sessionReader(connection, keys),
+    ...standingReader(connection),
   };
 }

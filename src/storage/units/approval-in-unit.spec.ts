@@ -106,6 +106,7 @@ describe('an approval in a unit', () => {
     expect(one.store.rows('approval_votes')).toEqual([
       {
         approval_id: ID,
+        on_behalf_of: '[]',
         sub: 'fay',
         tenant: 'acme',
         decision: 'allow',

@@ -8,6 +8,7 @@ import type { EventRefs } from '../../domain/events/envelope.js';
 import { approvalRow, voteRow, type ApprovalFacts } from '../rows/approval.row.js';
 import type { Write } from '../unit.js';
 import type { PlacedEvent } from './call-rows.js';
+import { openApprovalsKey } from './open-approvals.js';
 import type { UnitDraft } from './unit-draft.js';
 import { recordCheckpoint } from './wait-checkpoint.js';
 
@@ -71,7 +72,11 @@ export class ApprovalInUnit {
 
   private remember(event: DomainEvent, eventId: string): void {
     this.placed.push({ event, eventId });
+    const wasPending = this.current?.status === 'pending';
     this.current = evolveApproval(this.current, event);
+    if (wasPending && this.current.status !== 'pending') {
+      this.draft.count({ tenant: this.facts.tenant, key: openApprovalsKey(this.facts.principal), add: -1, max: null });
+    }
     this.facts = {
       ...this.facts,
       version: this.facts.version + 1,
@@ -101,7 +106,10 @@ export class ApprovalInUnit {
     const { approval_id, tenant } = this.facts;
     if (event.type === 'approval.vote_recorded') {
       const sub = event.payload.by['sub'] as string;
-      const vote = { sub, decision: event.payload.decision, groups: event.payload.groups as readonly string[] };
+      const { decision, groups, onBehalfOf } = event.payload;
+      const lent =
+        onBehalfOf === undefined || onBehalfOf === null ? {} : { onBehalfOf: onBehalfOf as readonly string[] };
+      const vote = { sub, decision, groups: groups as readonly string[], ...lent };
       const facts = { approval_id, tenant, event_id: eventId, voted_at: this.draft.context.occurredAt };
       return [{ op: 'put', table: 'approval_votes', row: voteRow(facts, vote) }];
     }

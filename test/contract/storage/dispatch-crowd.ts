@@ -15,8 +15,11 @@ import { ProposeToolCallHandler } from '../../../src/control/propose-tool-call/p
 import { RunDirectory } from '../../../src/control/propose-tool-call/run-directory.js';
 import { ApprovalExpiry } from '../../../src/policy/approvals/approval-expiry.js';
 import { Rejudgement } from '../../../src/policy/approvals/rejudgement.js';
+import { GrantBoard } from '../../../src/policy/grants/grant-board.js';
+import { GrantBook } from '../../../src/policy/grants/grant-book.js';
 import { CaseFile } from '../../../src/policy/case-file.js';
 import { Judge } from '../../../src/policy/judge.js';
+import { JudgementGrounds } from '../../../src/policy/judgement-grounds.js';
 import { POLICY_SCOPE } from '../../../src/policy/policy-guard.js';
 import type { Preconditions } from '../../../src/policy/preconditions/preconditions.js';
 import type { PolicyService } from '../../../src/policy/policy.service.js';
@@ -153,7 +156,9 @@ export class Parts {
   }
 
   private get judge(): Judge {
-    return new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), this.settings, restOnNothing);
+    const grants = new GrantBook(this.store, new GrantBoard(this.store.read, this.store.feed));
+    const grounds = new JudgementGrounds(grants, restOnNothing);
+    return new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), this.settings, grounds);
   }
 
   private get rejudgement(): Rejudgement {

@@ -134,6 +134,7 @@ export function describeRows({ current }: StoreUnderTest): void {
           sub,
           tenant: TENANT,
           decision: 'allow',
+          on_behalf_of: '[]',
           groups: '["approvers"]',
           withdrawn,
           event_id: newId('event'),

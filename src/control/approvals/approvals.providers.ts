@@ -1,0 +1,17 @@
+import { ActOnApprovalHandler } from './act-on-approval.handler.js';
+import { ConsentGround } from './consent-ground.js';
+import { DecideApprovalsHandler } from './decide-approvals.js';
+import { EditToolCallHandler } from './edit-tool-call.js';
+import { RefuseToolCallHandler } from './refuse-tool-call.js';
+import { GiveStandingRightHandler, RevokeStandingRightHandler } from './standing-right.handlers.js';
+
+/** What people do about questions besides deciding one. */
+export const APPROVAL_ACTS = [
+  ConsentGround,
+  ActOnApprovalHandler,
+  DecideApprovalsHandler,
+  EditToolCallHandler,
+  RefuseToolCallHandler,
+  GiveStandingRightHandler,
+  RevokeStandingRightHandler,
+];

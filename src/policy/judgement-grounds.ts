@@ -1,0 +1,14 @@
+import { Injectable } from '@nestjs/common';
+import { GrantBook } from './grants/grant-book.js';
+import { Preconditions } from './preconditions/preconditions.js';
+
+/** What a judgement rests on besides the request and the policy. */
+@Injectable()
+export class JudgementGrounds {
+  constructor(
+    /** The standing allows of people, as facts for the policy. */
+    readonly grants: GrantBook,
+    /** What else must be so in the world: looked at by whoever asks people, counts a vote or sends. */
+    readonly preconditions: Preconditions,
+  ) {}
+}
