@@ -41,6 +41,7 @@ import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { Rejudgement } from './policy/approvals/rejudgement.js';
 import { StaleQuestions } from './policy/approvals/stale-questions.js';
 import { CaseFile } from './policy/case-file.js';
+import { FactReader } from './policy/facts/fact-reader.js';
 import { Judge } from './policy/judge.js';
 import { POLICY_ENGINE } from './policy/engine/policy-engine.providers.js';
 import { PolicyActivation } from './policy/policy-activation.js';
@@ -165,7 +166,7 @@ const OPERATIONS = [
   CallLog,
   RefusalLog,
 ];
-const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
+const POLICY = [PolicyService, PolicyActivation, CaseFile, FactReader, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
 
 /** Composition: the one place that knows every folder. */
 @Module({})

@@ -13,6 +13,7 @@ import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
+import { EndedWindows } from './proxy/sweep/ended-windows.js';
 import { UnmatchedEvidence } from './proxy/sweep/unmatched-evidence.js';
 import { Ownership } from './proxy/sweep/ownership.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
@@ -78,6 +79,7 @@ export async function startWork(
       { name: 'sessions', tick: () => app.get(SessionFollower).tick() },
       { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
       { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
+      { name: 'ended windows', tick: () => app.get(EndedWindows).tick() },
     ],
     settings.execution.sweepIntervalMs,
     logger,

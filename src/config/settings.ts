@@ -61,6 +61,8 @@ export abstract class Settings {
     readonly publicUrl: string | null;
     /** Tenant whose operators may act on the whole installation; null: nobody may over HTTP. */
     readonly operatorTenant: string | null;
+    /** What policies read as `context.environment`. */
+    readonly environment: string;
   };
   /** Everything durable lives below this directory (absolute). */
   abstract readonly dataDir: string;
@@ -92,6 +94,10 @@ export abstract class Settings {
     readonly decideWithinMs: number;
     readonly executionWindowMs: number;
     readonly evaluationTimeoutMs: number;
+    /** IANA name: the zone of `context.time`. */
+    readonly timeZone: string;
+    /** How long a denial counts in `context.previousDenials`. */
+    readonly denialMemoryMs: number;
   };
   abstract readonly execution: {
     readonly maxInFlight: number;

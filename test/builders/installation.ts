@@ -16,6 +16,8 @@ import type { Caller } from '../../src/identity/caller.js';
 import { Rejudgement } from '../../src/policy/approvals/rejudgement.js';
 import { CaseFile } from '../../src/policy/case-file.js';
 import type { PolicyDecision, PolicyRequest } from '../../src/policy/core/policy-types.js';
+import { NO_FACTS, type FactNeeds } from '../../src/policy/core/facts.js';
+import { FactReader } from '../../src/policy/facts/fact-reader.js';
 import { Judge } from '../../src/policy/judge.js';
 import { POLICY_SCOPE } from '../../src/policy/policy-guard.js';
 import type { PolicyService } from '../../src/policy/policy.service.js';
@@ -37,6 +39,8 @@ export class ScriptedPolicy {
   readonly asked: PolicyRequest[] = [];
   answer: Partial<PolicyDecision> = {};
   inForce: string | null = REVISION;
+
+  needs: FactNeeds = NO_FACTS;
 
   revision(): string | null {
     return this.inForce;
@@ -79,6 +83,16 @@ export class ScriptedPolicy {
       },
     };
   }
+}
+
+/** The scripted policy where the service is wanted. */
+export function servicePlayedBy(policy: ScriptedPolicy): PolicyService {
+  const played = {
+    revision: () => policy.revision(),
+    decide: (request: PolicyRequest) => policy.decide(request),
+    needs: () => policy.needs,
+  };
+  return played as unknown as PolicyService;
 }
 
 /** Keeps what was logged. */
@@ -190,7 +204,9 @@ export class Installation {
       (name) => this.registry.get(name)?.manifest ?? null,
     );
     this.gate = new CapabilityGate(this.registry, this.pauses, new DispatchHandover(this.slots));
-    this.judge = new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), settings);
+    const policy = servicePlayedBy(this.policy);
+    const facts = new FactReader(policy, this.pauses, this.desk, settings);
+    this.judge = new Judge(policy, new CaseFile(this.store), settings, facts);
     this.recorder = new CallRecorder(this.desk, this.gate, this.log);
     this.rejudgement = new Rejudgement(this.desk, this.gate, this.judge);
     this.units = new ProposalUnits(this.desk, this.gate, this.judge, this.runs);

@@ -73,7 +73,7 @@ export class ProposalUnits {
     if (place.fresh) this.runs.openIn(draft, judged.caller.tenant, place, intent, now);
     else draft.guard(runIsOpen(place.runId));
     for (const guard of this.gate.guards(intent.capability, judged.caller.tenant, intent.principal)) draft.guard(guard);
-    draft.guard(this.judge.guard(decision));
+    draft.guard(this.judge.guard(decision, judged.request));
     const call = this.open(draft, judged, toolCallId, now);
     const { compensates } = judged.proposal;
     if (compensates !== undefined) linkToOriginal(draft, compensates, toolCallId);

@@ -5,6 +5,7 @@ import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import type { LoadedApproval, LoadedCall } from '../../storage/units/load.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { circumstancesOf } from '../facts/fact-reader.js';
 import { Judge, mustBeAnAnswer } from '../judge.js';
 
 /**
@@ -38,8 +39,8 @@ export class Rejudgement {
       return;
     }
     const papers = await this.judge.open(call);
-    const request = { ...papers.request, approvals: {}, nowMs: Date.parse(now) };
-    const decision = await this.judge.decide(request);
+    const asked = { ...papers.request, approvals: {}, nowMs: Date.parse(now) };
+    const { request, decision } = await this.judge.decide(asked, circumstancesOf(call));
     mustBeAnAnswer(decision);
     // Nothing is sent here, so a pause does not matter: the dispatch looks at it.
     draft

@@ -18,7 +18,7 @@ const always = (): boolean => true;
 const votesOf = (votes: ApprovalFacts, group: string) => votes[group] ?? { count: 0, includesRequester: false };
 
 function permit(id: string, when: ToyPolicy['when'] = always, reason: string | null = null): ToyPolicy {
-  return { id, effect: 'permit', reason, ask: null, unattended: null, lease: null, when };
+  return { id, effect: 'permit', reason, ask: null, unattended: null, lease: null, limits: [], when };
 }
 
 function forbid(id: string, when: ToyPolicy['when'] = always, reason: string | null = null): ToyPolicy {

@@ -8,6 +8,7 @@ import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
 import { Rejudgement } from '../../policy/approvals/rejudgement.js';
+import { circumstancesOf } from '../../policy/facts/fact-reader.js';
 import type { Judged } from '../../policy/judged.js';
 import { Judge } from '../../policy/judge.js';
 import { recordDecision } from '../../policy/judgement.js';
@@ -71,8 +72,8 @@ export class Dispatcher {
       return 'closed';
     }
     const approvals = approval === null ? {} : approvalFacts(approval.state);
-    const request = { ...papers.request, approvals, attempt: call.state.attempt, nowMs };
-    const decision = await this.judge.decide(request);
+    const asked = { ...papers.request, approvals, attempt: call.state.attempt, nowMs };
+    const { request, decision } = await this.judge.decide(asked, circumstancesOf(call));
     // An engine that fails says nothing about this call: it is not sent, and its authorization is not burnt either.
     if (decision.denyCode === 'engine_error') return 'held';
     const judged = { ...papers, phase: 'dispatch' as const, request, decision, capability, now };
@@ -145,7 +146,7 @@ export class Dispatcher {
 
   private guard(draft: UnitDraft, call: LoadedCall, capability: Capability, judged: Judged): void {
     for (const guard of this.gate.guards(capability, call.row.tenant, call.state.principal)) draft.guard(guard);
-    draft.guard(this.desk.ownerGuard()).guard(runIsOpen(call.row.run_id)).guard(this.judge.guard(judged.decision));
+    draft.guard(this.desk.ownerGuard()).guard(runIsOpen(call.row.run_id)).guard(this.judge.guard(judged.decision, judged.request));
   }
 
   private begin(call: LoadedCall, now: string): UnitDraft {

@@ -9,7 +9,8 @@ import type { ToolCallState } from '../../domain/tool-call/tool-call.state.js';
 import { changedColumns } from '../rows/changed-columns.js';
 import { toolCallRow, type ToolCallFacts } from '../rows/tool-call.row.js';
 import type { TableRow } from '../rows/tables.js';
-import type { Write } from '../unit.js';
+import type { CounterChange, Write } from '../unit.js';
+import { counterChanges } from './call-counters.js';
 import {
   attemptWrites,
   handoffWrites,
@@ -66,7 +67,7 @@ export class CallInUnit {
     this.before = before;
     this.current = before.state;
     this.facts = { ...before.facts };
-    draft.rowsFrom({ rows: () => this.rows() });
+    draft.rowsFrom({ rows: () => this.rows(), counters: () => this.counters() });
   }
 
   get toolCallId(): string {
@@ -158,6 +159,10 @@ export class CallInUnit {
     this.built = null;
     this.facts.approval_id = approvalId;
     return this;
+  }
+
+  private counters(): readonly CounterChange[] {
+    return this.placed.length === 0 ? [] : counterChanges(this.facts.tenant, this.before.state, this.state);
   }
 
   private rows(): readonly Write[] {

@@ -16,9 +16,9 @@ import { RunDirectory } from '../../../src/control/propose-tool-call/run-directo
 import { ApprovalExpiry } from '../../../src/policy/approvals/approval-expiry.js';
 import { Rejudgement } from '../../../src/policy/approvals/rejudgement.js';
 import { CaseFile } from '../../../src/policy/case-file.js';
+import { FactReader } from '../../../src/policy/facts/fact-reader.js';
 import { Judge } from '../../../src/policy/judge.js';
 import { POLICY_SCOPE } from '../../../src/policy/policy-guard.js';
-import type { PolicyService } from '../../../src/policy/policy.service.js';
 import { Dispatcher } from '../../../src/proxy/executor/dispatcher.js';
 import { InstanceIdentity } from '../../../src/storage/instance-identity.js';
 import type { Store } from '../../../src/storage/store.js';
@@ -37,6 +37,7 @@ import {
   refundCapability,
   REVISION,
   ScriptedPolicy,
+  servicePlayedBy,
   TENANT,
 } from '../../builders/installation.js';
 import { settingsWith } from '../../builders/settings-examples.js';
@@ -104,6 +105,7 @@ export class Parts {
     private readonly registry: CapabilityRegistry,
     private readonly gate: CapabilityGate,
     private readonly slots: ExecutionSlots,
+    private readonly pauses: PauseBoard,
   ) {}
 
   static async over(store: Store): Promise<Parts> {
@@ -138,11 +140,13 @@ export class Parts {
     );
     await new CapabilityRegistration(desk, registry).register();
     await pauses.reload();
-    return new Parts(store, desk, registry, new CapabilityGate(registry, pauses, new DispatchHandover(slots)), slots);
+    return new Parts(store, desk, registry, new CapabilityGate(registry, pauses, new DispatchHandover(slots)), slots, pauses);
   }
 
   private get judge(): Judge {
-    return new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), this.settings);
+    const policy = servicePlayedBy(this.policy);
+    const facts = new FactReader(policy, this.pauses, this.desk, this.settings);
+    return new Judge(policy, new CaseFile(this.store), this.settings, facts);
   }
 
   private get rejudgement(): Rejudgement {
