@@ -166,7 +166,16 @@ const OPERATIONS = [
   CallLog,
   RefusalLog,
 ];
-const POLICY = [PolicyService, PolicyActivation, CaseFile, FactReader, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
+const POLICY = [
+  PolicyService,
+  PolicyActivation,
+  CaseFile,
+  FactReader,
+  Judge,
+  Rejudgement,
+  ApprovalExpiry,
+  StaleQuestions,
+];
 
 /** Composition: the one place that knows every folder. */
 @Module({})

@@ -71,7 +71,9 @@ export class Judge {
           : { request: asked, decision: await this.withinBudget(request.tenant, decision, about) };
       }
     }
-    throw new CountersignError('engine_error', 'the policy changes too fast to be asked', { problems: ['policy_changing'] });
+    throw new CountersignError('engine_error', 'the policy changes too fast to be asked', {
+      problems: ['policy_changing'],
+    });
   }
 
   /** A call that holds what is wanted keeps it; a budget that is visibly full need not be tried. */

@@ -68,7 +68,10 @@ export function recordDecision(draft: UnitDraft, call: CallInUnit, judged: Judge
 }
 
 /** What the decision takes of budgets, unless the call holds exactly that since it was proposed. */
-function budgetsOf({ decision, phase }: Judged, call: CallInUnit): Pick<Decided, 'reservations' | 'exceeded'> | undefined {
+function budgetsOf(
+  { decision, phase }: Judged,
+  call: CallInUnit,
+): Pick<Decided, 'reservations' | 'exceeded'> | undefined {
   const { reservations, exceeded } = decision;
   if (exceeded !== undefined) return { exceeded };
   if (reservations === undefined || (phase === 'dispatch' && reservations === call.state.reserved)) return undefined;

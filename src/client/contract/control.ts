@@ -11,7 +11,9 @@ const pauseTarget = z
     z.strictObject({ capability: z.string().min(1).max(64) }),
     z
       .strictObject({ agent: z.string().min(1).max(256) })
-      .describe('Suspends one agent: policies that read `context.agentSuspended` decide what it may do, all else is paused.'),
+      .describe(
+        'Suspends one agent: policies that read `context.agentSuspended` decide what it may do, all else is paused.',
+      ),
   ])
   .meta({ id: 'PauseTarget' });
 export type PauseTarget = z.infer<typeof pauseTarget>;

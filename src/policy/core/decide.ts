@@ -164,7 +164,12 @@ function withinLimits(verdict: Verdict, permits: readonly PolicyAnnotations[], r
 /** The denial for a budget that is used up; `key` of its counter, null where an amount cannot be counted at all. */
 export function overBudget<T extends Verdict>(verdict: T, key: string | null): T {
   const { reservations: _, ...rest } = verdict;
-  const denial = { outcome: 'deny', denyCode: 'budget_exceeded', obligations: null, reasons: budgetReasons(key) } as const;
+  const denial = {
+    outcome: 'deny',
+    denyCode: 'budget_exceeded',
+    obligations: null,
+    reasons: budgetReasons(key),
+  } as const;
   return { ...(rest as T), ...denial, ...(key === null ? {} : { exceeded: key }) };
 }
 

@@ -77,13 +77,13 @@ export const DEFAULT_ENVIRONMENT = 'production';
 const RECORDED: ReadonlySet<string> = new Set<keyof ServerFacts>([...FACT_NAMES, 'riskInputs', 'runId']);
 
 /** False for a request that nothing has been gathered for. */
-export function hasFacts(request: ServerFacts): boolean {
+export function hasFacts(request: object): boolean {
   for (const name of RECORDED) if (name in request) return true;
   return false;
 }
 
 /** A request as it was recorded, without the facts of that moment: they are gathered anew. */
-export function withoutFacts<T extends ServerFacts>(request: T): Omit<T, keyof ServerFacts> {
+export function withoutFacts<T extends object>(request: T): Omit<T, keyof ServerFacts> {
   return Object.fromEntries(Object.entries(request).filter(([name]) => !RECORDED.has(name))) as Omit<
     T,
     keyof ServerFacts

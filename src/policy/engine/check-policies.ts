@@ -48,7 +48,12 @@ export function checkPolicies(cedar: Cedar, candidate: PolicyCandidate): CheckRe
     ...unreadableArguments(schema),
   ];
   if (problems.length > 0) return { ok: false, problems, warnings };
-  return { ok: true, set: setFrom(cedar, judged, { ...schema, needs }, candidate), warnings, unattended: coverage.unattended };
+  return {
+    ok: true,
+    set: setFrom(cedar, judged, { ...schema, needs }, candidate),
+    warnings,
+    unattended: coverage.unattended,
+  };
 }
 
 type Needs = ReadonlyMap<string, FactNeeds>;

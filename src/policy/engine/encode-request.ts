@@ -29,11 +29,7 @@ export interface EncodedRequest {
 }
 
 /** @throws RequestUnreadable */
-export function encodeRequest(
-  request: PolicyRequest,
-  shape: RecordShape,
-  needs: FactNeeds = NO_FACTS,
-): EncodedRequest {
+export function encodeRequest(request: PolicyRequest, shape: RecordShape, needs: FactNeeds = NO_FACTS): EncodedRequest {
   const principal = { type: PRINCIPAL_TYPE, id: text(request.sub) };
   const resource = { type: RESOURCE_TYPE, id: text(request.capability) };
   return {

@@ -67,14 +67,22 @@ export class FactReader {
   }
 
   /** The first counter that has no room for what is wanted; null when all have. Only the unit's own counter is sure. */
-  async firstFull(tenant: string, wanted: readonly Reservation[], held: readonly Reservation[]): Promise<string | null> {
+  async firstFull(
+    tenant: string,
+    wanted: readonly Reservation[],
+    held: readonly Reservation[],
+  ): Promise<string | null> {
     for (const { key, add, max } of wanted) {
       if ((await this.othersIn(tenant, key, held)) + add > max) return key;
     }
     return null;
   }
 
-  private async fact(name: FactName, request: PolicyRequest, { needs, about, denials }: Gathering): Promise<ServerFacts> {
+  private async fact(
+    name: FactName,
+    request: PolicyRequest,
+    { needs, about, denials }: Gathering,
+  ): Promise<ServerFacts> {
     switch (name) {
       case 'counters':
         return { counters: await this.counters(request, needs, about) };

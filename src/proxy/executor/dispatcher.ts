@@ -146,7 +146,10 @@ export class Dispatcher {
 
   private guard(draft: UnitDraft, call: LoadedCall, capability: Capability, judged: Judged): void {
     for (const guard of this.gate.guards(capability, call.row.tenant, call.state.principal)) draft.guard(guard);
-    draft.guard(this.desk.ownerGuard()).guard(runIsOpen(call.row.run_id)).guard(this.judge.guard(judged.decision, judged.request));
+    draft
+      .guard(this.desk.ownerGuard())
+      .guard(runIsOpen(call.row.run_id))
+      .guard(this.judge.guard(judged.decision, judged.request));
   }
 
   private begin(call: LoadedCall, now: string): UnitDraft {

@@ -140,7 +140,14 @@ export class Parts {
     );
     await new CapabilityRegistration(desk, registry).register();
     await pauses.reload();
-    return new Parts(store, desk, registry, new CapabilityGate(registry, pauses, new DispatchHandover(slots)), slots, pauses);
+    return new Parts(
+      store,
+      desk,
+      registry,
+      new CapabilityGate(registry, pauses, new DispatchHandover(slots)),
+      slots,
+      pauses,
+    );
   }
 
   private get judge(): Judge {
