@@ -164,6 +164,7 @@ export function refundCapability(changes: Changes = {}): Capability {
 interface Options {
   readonly capabilities?: readonly Capability[];
   readonly settings?: Settings;
+  readonly policy?: ScriptedPolicy;
 }
 
 /** The parts of a running product in memory, for specs of one part: real rules, a scripted policy, no tool. */
@@ -171,7 +172,8 @@ export class Installation {
   readonly clock = new ManualClock('2031-01-01T10:00:00.000Z');
   readonly store = new MemoryStore(this.clock);
   readonly log = new KeptLog();
-  readonly policy = new ScriptedPolicy();
+  readonly policy: ScriptedPolicy;
+  readonly facts: FactReader;
   readonly ids = countedIds(this.clock);
   readonly desk = new UnitDesk(
     this.store,
@@ -194,7 +196,12 @@ export class Installation {
   readonly proposing: ProposeToolCallHandler;
   private keys = 0;
 
-  constructor({ capabilities = [refundCapability()], settings = settingsWith() }: Options = {}) {
+  constructor({
+    capabilities = [refundCapability()],
+    settings = settingsWith(),
+    policy: scripted = new ScriptedPolicy(),
+  }: Options = {}) {
+    this.policy = scripted;
     this.settings = settings;
     this.capabilities = [...capabilities];
     this.registry = new CapabilityRegistry(this.capabilities);
@@ -205,8 +212,8 @@ export class Installation {
     );
     this.gate = new CapabilityGate(this.registry, this.pauses, new DispatchHandover(this.slots));
     const policy = servicePlayedBy(this.policy);
-    const facts = new FactReader(policy, this.pauses, this.desk, settings);
-    this.judge = new Judge(policy, new CaseFile(this.store), settings, facts);
+    this.facts = new FactReader(policy, this.pauses, this.desk, settings);
+    this.judge = new Judge(policy, new CaseFile(this.store), settings, this.facts);
     this.recorder = new CallRecorder(this.desk, this.gate, this.log);
     this.rejudgement = new Rejudgement(this.desk, this.gate, this.judge);
     this.units = new ProposalUnits(this.desk, this.gate, this.judge, this.runs);

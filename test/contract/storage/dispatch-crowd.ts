@@ -10,7 +10,7 @@ import { DecideApprovalHandler } from '../../../src/control/decide-approval/deci
 import { LostGround } from '../../../src/control/decide-approval/lost-ground.js';
 import { IntentReader } from '../../../src/control/propose-tool-call/intent-reader.js';
 import { ProposalUnits } from '../../../src/control/propose-tool-call/proposal-units.js';
-import { ProposeToolCall } from '../../../src/control/propose-tool-call/propose-tool-call.command.js';
+import { ProposeToolCall, type Proposal } from '../../../src/control/propose-tool-call/propose-tool-call.command.js';
 import { ProposeToolCallHandler } from '../../../src/control/propose-tool-call/propose-tool-call.handler.js';
 import { RunDirectory } from '../../../src/control/propose-tool-call/run-directory.js';
 import { ApprovalExpiry } from '../../../src/policy/approvals/approval-expiry.js';
@@ -95,20 +95,20 @@ class CrowdedDesk extends UnitDesk {
 
 /** The product's own parts over a real store; only the policy is scripted, and there is no tool. */
 export class Parts {
-  readonly policy = new ScriptedPolicy();
   private readonly log = new KeptLog();
   private readonly settings = settingsWith();
 
   private constructor(
     readonly store: Store,
     readonly desk: CrowdedDesk,
+    readonly policy: ScriptedPolicy,
     private readonly registry: CapabilityRegistry,
     private readonly gate: CapabilityGate,
     private readonly slots: ExecutionSlots,
     private readonly pauses: PauseBoard,
   ) {}
 
-  static async over(store: Store): Promise<Parts> {
+  static async over(store: Store, policy = new ScriptedPolicy()): Promise<Parts> {
     const clock = new SystemClock();
     const identity = new InstanceIdentity(await store.registerInstance());
     const desk = new CrowdedDesk(store, new IdSource(clock, new SystemRandom()), clock, identity);
@@ -143,6 +143,7 @@ export class Parts {
     return new Parts(
       store,
       desk,
+      policy,
       registry,
       new CapabilityGate(registry, pauses, new DispatchHandover(slots)),
       slots,
@@ -221,10 +222,10 @@ export class Parts {
     return Promise.all(Array.from({ length: count }, () => dispatcher.dispatch(TENANT, id)));
   }
 
-  private async propose(): Promise<string> {
+  async propose(more: Partial<Proposal> = {}): Promise<string> {
     const { desk, gate, judge, registry, settings } = this;
     const units = new ProposalUnits(desk, gate, judge, new RunDirectory(desk));
     const handler = new ProposeToolCallHandler(desk, new IntentReader(registry, settings), gate, judge, units);
-    return (await handler.execute(new ProposeToolCall(AGENT, proposalWith()))).toolCallId;
+    return (await handler.execute(new ProposeToolCall(AGENT, proposalWith(more)))).toolCallId;
   }
 }
