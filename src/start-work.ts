@@ -77,9 +77,7 @@ export async function startWork(
       { name: 'idle runs', tick: () => idleRuns.tick() },
       { name: 'stopping runs', tick: () => stopping.tick() },
       { name: 'sessions', tick: () => app.get(SessionFollower).tick() },
-      { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
-      { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
-      { name: 'ended windows', tick: () => app.get(EndedWindows).tick() },
+      ...ofThePast(app),
     ],
     settings.execution.sweepIntervalMs,
     logger,
@@ -133,3 +131,10 @@ async function lastSignOfLife({ read, instance }: UnitDesk): Promise<number | nu
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, pause(ms)]);
 }
+
+/** What has had its time. */
+const ofThePast = (app: NestFastifyApplication) => [
+  { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
+  { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
+  { name: 'ended windows', tick: () => app.get(EndedWindows).tick() },
+];

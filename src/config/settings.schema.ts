@@ -26,7 +26,7 @@ const secretReference = z.string().regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$
 
 function isTimeZone(name: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== null;
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
     return false;
   }
