@@ -13,6 +13,7 @@ import { StoppingRuns } from './proxy/stop/stopping-runs.worker.js';
 import { AuthorizedCalls } from './proxy/sweep/authorized-calls.js';
 import { IdleRuns } from './proxy/sweep/idle-runs.js';
 import { OutcomeDeadlines } from './proxy/sweep/outcome-deadlines.js';
+import { EndedWindows } from './proxy/sweep/ended-windows.js';
 import { UnmatchedEvidence } from './proxy/sweep/unmatched-evidence.js';
 import { Ownership } from './proxy/sweep/ownership.js';
 import { OrphanedAttempts } from './proxy/sweep/orphaned-attempts.js';
@@ -69,9 +70,8 @@ export async function startWork(
       { name: 'idle runs', tick: () => idleRuns.tick() },
       { name: 'stopping runs', tick: () => stopping.tick() },
       { name: 'sessions', tick: () => app.get(SessionFollower).tick() },
-      { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
       ...leaseChores(app),
-      { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
+      ...ofThePast(app),
     ],
     settings.execution.sweepIntervalMs,
     logger,
@@ -131,3 +131,10 @@ async function lastSignOfLife({ read, instance }: UnitDesk): Promise<number | nu
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, pause(ms)]);
 }
+
+/** What has had its time. */
+const ofThePast = (app: NestFastifyApplication) => [
+  { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
+  { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
+  { name: 'ended windows', tick: () => app.get(EndedWindows).tick() },
+];

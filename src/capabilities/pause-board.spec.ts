@@ -47,6 +47,9 @@ describe('what is paused', () => {
     ['another capability', pause('capability', 'payout.create'), false],
     ['its capability in another tenant', pause('capability', 'refund.create', 'globex'), false],
     ['a person whose name is that of the capability', pause('principal', 'refund.create'), false],
+    ['its agent, suspended', pause('agent', 'agent-7'), true],
+    ['another agent, suspended', pause('agent', 'agent-8'), false],
+    ['an agent of that name in another tenant', pause('agent', 'agent-7', 'globex'), false],
   ])('holds a call where it is %s: %p', async (_, row, holds) => {
     const { board } = await boardWith(row);
     expect(board.find('acme', AGENT, 'refund.create')).toEqual(holds ? row : null);
@@ -139,5 +142,22 @@ describe('the guard of pauses', () => {
     await board.reload();
     expect(board.list()).toEqual([]);
     await expect(store.commit(unitWith({ guards: [board.guard()] }))).rejects.toMatchObject({ guard: 'pauses' });
+  });
+});
+
+describe('an agent that is suspended', () => {
+  it('is paused, except for capabilities whose policies decide about suspended agents themselves', async () => {
+    const { board } = await boardWith(pause('agent', 'agent-7'));
+    board.leaveSuspensions((capability) => capability === 'order.read');
+    expect(board.find('acme', AGENT, 'refund.create')).toMatchObject({ target_kind: 'agent' });
+    expect(board.find('acme', AGENT, 'order.read')).toBeNull();
+  });
+
+  it('is known as such, in its own tenant and whoever it acts for', async () => {
+    const { board } = await boardWith(pause('agent', 'agent-7'), pause('principal', 'bob'));
+    expect(board.isSuspended('acme', { sub: 'carol', act: 'agent-7' })).toBe(true);
+    expect(board.isSuspended('acme', { sub: 'agent-7' })).toBe(true);
+    expect(board.isSuspended('globex', AGENT)).toBe(false);
+    expect(board.isSuspended('acme', { sub: 'bob' })).toBe(false);
   });
 });

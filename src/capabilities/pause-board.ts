@@ -17,6 +17,7 @@ export class PauseBoard {
   private held: readonly string[] = [];
   private seen = '0';
   private storeHold: Hold | null = null;
+  private isLeftToPolicy: (capability: string) => boolean = () => false;
 
   constructor(
     private readonly read: StoreReader,
@@ -65,7 +66,32 @@ export class PauseBoard {
   /** The pause that holds for such a call, or null. A held store pauses everything. */
   find(tenant: string, principal: Principal, capability: string): TableRow<'pauses'> | null {
     if (this.storeHold !== null) return HELD_STORE;
-    return this.pauses.find((pause) => applies(pause, tenant, principal, capability)) ?? null;
+    return this.pauses.find((pause) => this.applies(pause, tenant, principal, capability)) ?? null;
+  }
+
+  /** True while an operator has suspended the agent, or whoever acts for itself. */
+  isSuspended(tenant: string, principal: Principal): boolean {
+    return this.pauses.some((pause) => pause.target_kind === 'agent' && isAimedAt(pause, tenant, principal));
+  }
+
+  /** Says for which capabilities the policy itself decides what a suspended agent may do; for all others it is paused. */
+  leaveSuspensions(isLeftToPolicy: (capability: string) => boolean): void {
+    this.isLeftToPolicy = isLeftToPolicy;
+  }
+
+  private applies(pause: TableRow<'pauses'>, tenant: string, principal: Principal, capability: string): boolean {
+    switch (pause.target_kind) {
+      case 'all':
+        return true;
+      case 'tenant':
+        return pause.target === tenant;
+      case 'principal':
+        return isAimedAt(pause, tenant, principal);
+      case 'capability':
+        return pause.tenant === tenant && pause.target === capability;
+      case 'agent':
+        return isAimedAt(pause, tenant, principal) && !this.isLeftToPolicy(capability);
+    }
   }
 
   guard(): Guard {
@@ -87,15 +113,6 @@ const HELD_STORE: TableRow<'pauses'> = {
   set_at: '',
 };
 
-function applies(pause: TableRow<'pauses'>, tenant: string, principal: Principal, capability: string): boolean {
-  switch (pause.target_kind) {
-    case 'all':
-      return true;
-    case 'tenant':
-      return pause.target === tenant;
-    case 'principal':
-      return pause.tenant === tenant && (pause.target === principal.sub || pause.target === principal.act);
-    case 'capability':
-      return pause.tenant === tenant && pause.target === capability;
-  }
+function isAimedAt(pause: TableRow<'pauses'>, tenant: string, principal: Principal): boolean {
+  return pause.tenant === tenant && (pause.target === principal.sub || pause.target === principal.act);
 }

@@ -24,6 +24,14 @@ const word = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
 const secretReference = z.string().regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, 'must be env:NAME or file:PATH');
 
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** The shape of the settings as written in YAML; paths are still relative here. */
 export const settingsSchema = z.strictObject({
   installation: z.strictObject({
@@ -33,6 +41,7 @@ export const settingsSchema = z.strictObject({
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/)
       .nullable(),
+    environment: z.string().regex(word),
   }),
   dataDir: text,
   http: z.strictObject({
@@ -62,6 +71,8 @@ export const settingsSchema = z.strictObject({
     grantMsMax: whole(60_000, 365 * DAY_MS),
     delegationMsMax: whole(60_000, 365 * DAY_MS),
     breakGlassGroups: z.array(z.string().regex(word)).max(100),
+    timeZone: text.refine(isTimeZone, 'must be the IANA name of a time zone'),
+    denialMemoryMs: whole(1000, 365 * DAY_MS),
   }),
   execution: z.strictObject({
     maxInFlight: whole(1, 10_000),

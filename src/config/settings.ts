@@ -61,6 +61,8 @@ export abstract class Settings {
     readonly publicUrl: string | null;
     /** Tenant whose operators may act on the whole installation; null: nobody may over HTTP. */
     readonly operatorTenant: string | null;
+    /** What policies read as `context.environment`. */
+    readonly environment: string;
   };
   /** Everything durable lives below this directory (absolute). */
   abstract readonly dataDir: string;
@@ -97,6 +99,10 @@ export abstract class Settings {
     readonly delegationMsMax: number;
     /** Groups (of the `groups` claim) whose members may let a call pass alone in an emergency. */
     readonly breakGlassGroups: readonly string[];
+    /** IANA name: the zone of `context.time`. */
+    readonly timeZone: string;
+    /** How long a denial counts in `context.previousDenials`. */
+    readonly denialMemoryMs: number;
   };
   abstract readonly execution: {
     readonly maxInFlight: number;

@@ -117,6 +117,7 @@ const missing = (pointer: string): CountersignError =>
 function pauseTarget(caller: Caller, target: WireTarget): PauseTarget {
   if (target === 'all') return { kind: 'all', value: '' };
   if (target === 'tenant') return { kind: 'tenant', value: caller.tenant };
+  if ('agent' in target) return { kind: 'agent', value: target.agent };
   return 'principal' in target
     ? { kind: 'principal', value: target.principal }
     : { kind: 'capability', value: target.capability };

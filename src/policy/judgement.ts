@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.js';
+import type { EventPayload } from '../domain/events/catalogue.js';
 import { ID_PREFIXES } from '../domain/ids/ids.js';
 import type { JsonObject } from '../domain/json/json-value.js';
 import { principalKey } from '../domain/principal.js';
@@ -41,6 +42,8 @@ export function recordJudgement(draft: UnitDraft, call: CallInUnit, judged: Judg
   }
 }
 
+type Decided = EventPayload<'policy.decided'>;
+
 /** Records the answer of the policy alone. */
 export function recordDecision(draft: UnitDraft, call: CallInUnit, judged: Judged): void {
   const { decision, request } = judged;
@@ -63,10 +66,22 @@ export function recordDecision(draft: UnitDraft, call: CallInUnit, judged: Judge
         obligations: decision.obligations as unknown as JsonObject | null,
         engineErrors: decision.engineErrors,
         attempt: call.state.attempt,
+        ...budgetsOf(judged, call),
       },
     },
     { policyDecisionId },
   );
+}
+
+/** What the decision takes of budgets, unless the call holds exactly that since it was proposed. */
+function budgetsOf(
+  { decision, phase }: Judged,
+  call: CallInUnit,
+): Pick<Decided, 'reservations' | 'exceeded'> | undefined {
+  const { reservations, exceeded } = decision;
+  if (exceeded !== undefined) return { exceeded };
+  if (reservations === undefined || (phase === 'dispatch' && reservations === call.state.reserved)) return undefined;
+  return { reservations: reservations as unknown as JsonObject[] };
 }
 
 function askPeople(draft: UnitDraft, call: CallInUnit, judged: Judged, openMax: number): void {

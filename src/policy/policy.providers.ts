@@ -4,6 +4,7 @@ import { Rejudgement } from './approvals/rejudgement.js';
 import { StaleQuestions } from './approvals/stale-questions.js';
 import { CaseFile } from './case-file.js';
 import { POLICY_ENGINE } from './engine/policy-engine.providers.js';
+import { FactReader } from './facts/fact-reader.js';
 import { Judge } from './judge.js';
 import { JudgementGrounds } from './judgement-grounds.js';
 import { LEASES } from './leases/lease.providers.js';
@@ -18,6 +19,7 @@ export const POLICY = [
   PolicyService,
   PolicyActivation,
   CaseFile,
+  FactReader,
   Judge,
   JudgementGrounds,
   Rejudgement,

@@ -5,6 +5,7 @@ import type { JsonValue } from '../domain/json/json-value.js';
 import { Metrics } from '../system/metrics/metrics.js';
 import type { CanonicalRequest } from './core/canonical-request.js';
 import { canonicalRequest } from './core/canonical-request.js';
+import { NO_FACTS, type FactNeeds } from './core/facts.js';
 import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
 import { NO_SET, engineErrorDecision } from './engine/evaluate.js';
 import { loadPolicies } from './engine/load-policies.js';
@@ -54,6 +55,11 @@ export class PolicyService implements OnApplicationShutdown {
   /** `sha256:…` of the set in force; null: there is none and everything is denied. */
   revision(): string | null {
     return this.evaluator.active?.revision ?? null;
+  }
+
+  /** What the policies in force about a capability read of the server's facts. */
+  needs(capability: string): FactNeeds {
+    return this.evaluator.active?.capabilities[capability]?.needs ?? NO_FACTS;
   }
 
   schemaDigest(): string | null {

@@ -13,6 +13,7 @@ const MIGRATION_FILES = [
   '0006-sessions.mjs',
   '0007-leases.mjs',
   '0008-approvals.mjs',
+  '0009-limits.mjs',
 ] as const;
 
 /** The version this program reads and writes: `user_version` of the database. */

@@ -60,7 +60,10 @@ export type Write = {
     | { readonly op: 'delete'; readonly table: T; readonly where: Readonly<Record<string, Expectation>> };
 }[TableName];
 
-/** A conditional counter: fails with guard `counter:<key>` when the sum would exceed `max`. `add` may be negative. */
+/**
+ * A conditional counter: fails with guard `counter:<key>` when the sum would exceed `max`. `add` may be negative: a counter
+ * never goes below 0, and what is taken from one that is not there (any more) makes none.
+ */
 export interface CounterChange {
   readonly tenant: string;
   readonly key: string;

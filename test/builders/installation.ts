@@ -18,6 +18,8 @@ import { CaseFile } from '../../src/policy/case-file.js';
 import { GrantBoard } from '../../src/policy/grants/grant-board.js';
 import { GrantBook } from '../../src/policy/grants/grant-book.js';
 import type { PolicyDecision, PolicyRequest } from '../../src/policy/core/policy-types.js';
+import { NO_FACTS, type FactNeeds } from '../../src/policy/core/facts.js';
+import { FactReader } from '../../src/policy/facts/fact-reader.js';
 import { Judge } from '../../src/policy/judge.js';
 import { JudgementGrounds } from '../../src/policy/judgement-grounds.js';
 import { POLICY_SCOPE } from '../../src/policy/policy-guard.js';
@@ -42,6 +44,8 @@ export class ScriptedPolicy {
   readonly asked: PolicyRequest[] = [];
   answer: Partial<PolicyDecision> = {};
   inForce: string | null = REVISION;
+
+  needs: FactNeeds = NO_FACTS;
 
   revision(): string | null {
     return this.inForce;
@@ -84,6 +88,16 @@ export class ScriptedPolicy {
       },
     };
   }
+}
+
+/** The scripted policy where the service is wanted. */
+export function servicePlayedBy(policy: ScriptedPolicy): PolicyService {
+  const played = {
+    revision: () => policy.revision(),
+    decide: (request: PolicyRequest) => policy.decide(request),
+    needs: () => policy.needs,
+  };
+  return played as unknown as PolicyService;
 }
 
 /** Keeps what was logged. */
@@ -155,6 +169,7 @@ export function refundCapability(changes: Changes = {}): Capability {
 interface Options {
   readonly capabilities?: readonly Capability[];
   readonly settings?: Settings;
+  readonly policy?: ScriptedPolicy;
 }
 
 /** The parts of a running product in memory, for specs of one part: real rules, a scripted policy, no tool. */
@@ -162,7 +177,8 @@ export class Installation {
   readonly clock = new ManualClock('2031-01-01T10:00:00.000Z');
   readonly store = new MemoryStore(this.clock);
   readonly log = new KeptLog();
-  readonly policy = new ScriptedPolicy();
+  readonly policy: ScriptedPolicy;
+  readonly facts: FactReader;
   readonly world = new ScriptedWorld();
   readonly ids = countedIds(this.clock);
   readonly desk = new UnitDesk(
@@ -188,7 +204,12 @@ export class Installation {
   readonly proposing: ProposeToolCallHandler;
   private keys = 0;
 
-  constructor({ capabilities = [refundCapability()], settings = settingsWith() }: Options = {}) {
+  constructor({
+    capabilities = [refundCapability()],
+    settings = settingsWith(),
+    policy: scripted = new ScriptedPolicy(),
+  }: Options = {}) {
+    this.policy = scripted;
     this.settings = settings;
     this.capabilities = [...capabilities];
     this.registry = new CapabilityRegistry(this.capabilities);
@@ -199,8 +220,10 @@ export class Installation {
     );
     this.gate = new CapabilityGate(this.registry, this.pauses, new DispatchHandover(this.slots));
     const preconditions = this.world.preconditions(settings, this.store, this.clock, this.log);
-    const grounds = new JudgementGrounds(this.grants, preconditions);
-    this.judge = new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), settings, grounds);
+    const policy = servicePlayedBy(this.policy);
+    this.facts = new FactReader(policy, this.pauses, this.desk, settings);
+    const grounds = new JudgementGrounds(this.facts, this.grants, preconditions);
+    this.judge = new Judge(policy, new CaseFile(this.store), settings, grounds);
     this.recorder = new CallRecorder(this.desk, this.gate, this.log);
     this.rejudgement = new Rejudgement(this.desk, this.gate, this.judge);
     this.leases = leasesOf(this);

@@ -135,7 +135,9 @@ export class MemoryStore extends Store {
     this.append(unit, now);
     for (const write of unit.writes) this.write(write, now);
     for (const { tenant, key, add, max } of unit.counters) {
-      const value = this.counter(tenant, key) + add;
+      const row = this.rows('counters').find((each) => each.tenant === tenant && each.counter_key === key);
+      if (row === undefined && add < 0) continue;
+      const value = Math.max(0, (row?.value ?? 0) + add);
       if (max !== null && value > max) throw new GuardFailed(`counter:${key}`);
       this.put('counters', { tenant, counter_key: key, value });
     }
@@ -548,6 +550,43 @@ function reader(store: MemoryStore): StoreReader {
     contradictedCount: async () => (await many('tool_calls', (row) => row.contradicted === 1)).length,
     meta: async (name) => (await one('meta', (row) => row.name === name))?.value ?? null,
     counter: async (tenant, key) => store.counter(tenant, key),
+    denialsSince: async (tenant, intentDigest, since) => {
+      const rows = await many(
+        'tool_calls',
+        (row) =>
+          row.tenant === tenant &&
+          row.intent_digest === intentDigest &&
+          row.status === 'denied' &&
+          row.updated_at >= since,
+      );
+      const byPeople = rows.filter((row) => row.status_reason === 'approval').length;
+      return { byPeople, byPolicy: rows.length - byPeople };
+    },
+    usedBefore: async (tenant, principal, capability, toolCallId) =>
+      (await one(
+        'idempotency',
+        (row) =>
+          row.tenant === tenant &&
+          row.principal === principal &&
+          row.capability === capability &&
+          row.tool_call_id !== toolCallId,
+      )) !== null,
+    endedCounters: async (prefix, before, limit) => {
+      const held = (key: string): boolean =>
+        store
+          .rows('tool_calls')
+          .some(
+            (row) =>
+              row.reserved?.includes(JSON.stringify(key)) === true &&
+              row.resolution_finding === null &&
+              !['completed', 'failed', 'denied', 'not_executed'].includes(row.status),
+          );
+      return many(
+        'counters',
+        (row) => row.counter_key >= prefix && row.counter_key < `${prefix}${before}` && !held(row.counter_key),
+        limit,
+      );
+    },
     instances: () => many('instances', () => true),
     ...sinkRows(store),
     event: async (tenant, id) =>

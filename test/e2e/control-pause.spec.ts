@@ -12,6 +12,7 @@ const TARGETS = [
   'tenant',
   { principal: 'sam' },
   { principal: 'support-agent' },
+  { agent: 'support-agent' },
   { capability: 'demo.send' },
 ] as const;
 
@@ -55,6 +56,7 @@ describe('pause', () => {
     ['tenant', 'tenant', 'paused'],
     ['the person', { principal: 'sam' }, 'paused'],
     ['the agent', { principal: 'support-agent' }, 'paused'],
+    ['the agent, by suspending it where no policy has a word about that', { agent: 'support-agent' }, 'paused'],
     ['the capability', { capability: 'demo.send' }, 'capability_paused'],
   ] as const)(
     'of %s refuses new proposals with Retry-After, records nothing, and shows in readiness',

@@ -9,6 +9,11 @@ const pauseTarget = z
     z.literal('tenant'),
     z.strictObject({ principal: z.string().min(1).max(256) }),
     z.strictObject({ capability: z.string().min(1).max(64) }),
+    z
+      .strictObject({ agent: z.string().min(1).max(256) })
+      .describe(
+        'Suspends one agent: policies that read `context.agentSuspended` decide what it may do, all else is paused.',
+      ),
   ])
   .meta({ id: 'PauseTarget' });
 export type PauseTarget = z.infer<typeof pauseTarget>;

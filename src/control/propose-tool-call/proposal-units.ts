@@ -83,7 +83,7 @@ export class ProposalUnits {
     if (place.fresh) this.runs.openIn(draft, judged.caller.tenant, place, intent, now);
     else draft.guard(runIsOpen(place.runId));
     for (const guard of this.gate.guards(intent.capability, judged.caller.tenant, intent.principal)) draft.guard(guard);
-    draft.guard(this.judge.guard(decision));
+    draft.guard(this.judge.guard(decision, judged.request));
     if (judged.standing !== null) for (const guard of judged.standing.guards) draft.guard(guard);
     const call = this.open(draft, judged, toolCallId, now);
     const { compensates, edits } = judged.proposal;

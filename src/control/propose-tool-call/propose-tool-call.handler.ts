@@ -2,6 +2,8 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Caller } from '../../identity/caller.js';
+import { overBudget } from '../../policy/core/decide.js';
+import { fullLimit } from '../../policy/core/limits.js';
 import type { PolicyRequest } from '../../policy/core/policy-types.js';
 import type { StandingConsent } from '../../policy/grants/grant-book.js';
 import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
@@ -54,8 +56,14 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
     const reasoning = await this.reasoningOf(caller, proposal, place);
     const ordinal = await this.intentOrdinal(caller, proposal, intent);
     const standing = this.judge.grants.isEmpty ? null : await this.standingConsent(caller, proposal, intent, now);
-    const request = policyRequest(caller, proposal, intent, nowMs, standing);
-    const decision = await this.judge.decide(request);
+    const asked = policyRequest(caller, proposal, intent, nowMs, standing);
+    const { request, decision } = await this.judge.decide(asked, {
+      runId: place.runId,
+      intentDigest: intent.intentDigest,
+      toolCallId: '',
+      compensates: proposal.compensates !== undefined,
+      held: [],
+    });
     mustBeAnAnswer(decision);
     const readings = needsReadings(intent.capability, decision)
       ? await this.judge.preconditions.read(intent.capability, intent)
@@ -100,7 +108,18 @@ export class ProposeToolCallHandler implements ICommandHandler<ProposeToolCall> 
     });
   }
 
+  /** A budget that others have filled meanwhile denies: that is recorded, and is no failure. */
   private async record(judged: JudgedProposal): Promise<string> {
+    try {
+      return await this.commit(judged);
+    } catch (error) {
+      const full = error instanceof GuardFailed ? fullLimit(error.guard) : null;
+      if (full === null) throw error;
+      return this.commit({ ...judged, decision: overBudget(judged.decision, full) });
+    }
+  }
+
+  private async commit(judged: JudgedProposal): Promise<string> {
     const { toolCallId, draft, abandon } = this.units.prepare(judged);
     try {
       await this.desk.commit(draft);

@@ -1,6 +1,7 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
+import { circumstancesOf } from '../../policy/facts/fact-reader.js';
 import { Judge, mustBeAnAnswer } from '../../policy/judge.js';
 import { failing, reasonsOf, type Readings } from '../../policy/core/precondition.js';
 import { needsReadings } from '../../policy/preconditions/preconditions.js';
@@ -51,8 +52,8 @@ export class RetryToolCallHandler implements ICommandHandler<RetryToolCall> {
       throw pausedFor(this.gate.storeIsHeld ? 'store_held' : 'paused');
     }
     const papers = await this.judge.open(loaded);
-    const request = { ...papers.request, approvals: {}, attempt, nowMs: Date.parse(now) };
-    const decision = await this.judge.decide(request);
+    const asked = { ...papers.request, approvals: {}, attempt, nowMs: Date.parse(now) };
+    const { request, decision } = await this.judge.decide(asked, circumstancesOf(loaded));
     mustBeAnAnswer(decision);
     const readings = needsReadings(capability, decision)
       ? await this.judge.preconditions.read(capability, papers)

@@ -2,9 +2,9 @@ import { Command } from '@nestjs/cqrs';
 import type { Caller } from '../../identity/caller.js';
 import type { Acknowledged } from '../command-log.js';
 
-/** What is paused: everything, the caller's tenant, one principal's subject, one capability name. */
+/** What is paused: everything, the caller's tenant, one principal's subject, one capability name, or one agent that is suspended. */
 export interface PauseTarget {
-  readonly kind: 'all' | 'tenant' | 'principal' | 'capability';
+  readonly kind: 'all' | 'tenant' | 'principal' | 'capability' | 'agent';
   /** Empty for `all`; the tenant, the subject or the capability name otherwise. */
   readonly value: string;
 }

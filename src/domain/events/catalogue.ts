@@ -129,6 +129,10 @@ export const CATALOGUE = {
     obligations: 'object?',
     engineErrors: 'list?',
     attempt: 'integer',
+    /** `{key, add, max}` of every budget the call takes from; at dispatch only where it takes otherwise than before. */
+    reservations: 'list?',
+    /** The counter that was full: the policies alone would not have denied. */
+    exceeded: 'text?',
   }),
   'capability.authorized': define('call', 1, ['policy-runtime'], {
     basis: ['policy', 'approval'],

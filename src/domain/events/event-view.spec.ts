@@ -72,3 +72,17 @@ describe('an event as readers see it', () => {
     for (const field of ['tenant', 'unitId', 'versionSetId', 'producer']) expect(shown).not.toContain(field);
   });
 });
+
+describe('a decision as readers see it', () => {
+  const request = { riskScore: 5, counters: { 'spend.day': 700 } };
+
+  it('does not tell what others have spent', () => {
+    const { payload } = viewOf({ outcome: 'deny', request }, { eventType: 'policy.decided' });
+    expect(payload).toEqual({ outcome: 'deny', request: { riskScore: 5, counters: '[withheld]' } });
+  });
+
+  it('is as it is where nothing was counted', () => {
+    const payload = { outcome: 'allow', request: { riskScore: 5 } };
+    expect(viewOf(payload, { eventType: 'policy.decided' }).payload).toEqual(payload);
+  });
+});

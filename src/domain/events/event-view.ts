@@ -1,7 +1,9 @@
-import type { JsonObject } from '../json/json-value.js';
+import { isJsonObject, type JsonObject } from '../json/json-value.js';
 import { redactValue } from '../redaction/redact.js';
 import type { EventType, StreamKind } from './catalogue.js';
 import type { Actor, CauseKind, CommittedEvent, EventEnvelope } from './envelope.js';
+
+const WITHHELD = '[withheld]';
 
 /** A governed event as every reader and every sink sees it: redacted arguments are masked. */
 export interface EventView {
@@ -58,7 +60,15 @@ export function runOf({ runId, streamKind, streamId }: EventEnvelope): string | 
 function maskedPayload(type: EventType, payload: JsonObject): JsonObject {
   // Whose redacted arguments an unmatched callback may repeat is not known, so nobody sees what it holds.
   if (type === 'evidence.received') return { ...payload, evidence: null };
+  if (type === 'policy.decided') return withoutCounters(payload);
   if (type !== 'tool.call.proposed') return payload;
   const redacted = (payload['redacted'] ?? []) as readonly string[];
   return { ...payload, arguments: redactValue(payload['arguments'] as JsonObject, redacted) };
+}
+
+/** What others have spent is in the sealed record of the decision, and nobody's to read here. */
+function withoutCounters(payload: JsonObject): JsonObject {
+  const { request } = payload;
+  if (!isJsonObject(request) || request['counters'] === undefined) return payload;
+  return { ...payload, request: { ...request, counters: WITHHELD } };
 }

@@ -31,6 +31,7 @@ const LIFE = {
   compensatedBy: null,
   externalRequestId: null,
   contradicted: false,
+  reserved: null,
 };
 const CARRYING = { nonce: 'nonce-1', fence: 3, owner: 'ins_1', ownerEpoch: 2, deadline: at('10:00:30') };
 

@@ -2,6 +2,7 @@ import type { DomainEvent, EventPayload } from '../events/catalogue.js';
 import { isIn, type EventIn } from '../events/domain-event.js';
 import type { JsonObject } from '../json/json-value.js';
 import { readPrincipal, readTexts, readWord } from '../events/payload-reading.js';
+import { readReservations } from './reservation.js';
 import {
   EFFECTS,
   RISKS,
@@ -33,6 +34,7 @@ type LaterEvent = Exclude<EventIn<'call'>, { readonly type: 'tool.call.proposed'
 function evolve(state: ToolCallState, event: LaterEvent): ToolCallState {
   switch (event.type) {
     case 'policy.decided':
+      return reserving(state, event.payload);
     case 'manual.finding_recorded':
     case 'tool.call.callback_ignored':
     case 'reconciliation.resolved':
@@ -86,6 +88,7 @@ function evolve(state: ToolCallState, event: LaterEvent): ToolCallState {
         attempt: event.payload.attempt,
         externalRequestId: null,
         irreversible: null,
+        reserved: null,
       });
     case 'tool.cancellation_requested':
       return { ...state, cancellationRequested: true, cancelBy: event.payload.deadline };
@@ -130,6 +133,7 @@ function newLife(proposal: EventPayload<'tool.call.proposed'>): ToolCallLife {
     compensatedBy: null,
     externalRequestId: null,
     contradicted: false,
+    reserved: null,
   };
 }
 
@@ -154,12 +158,20 @@ function lifeOf(state: ToolCallState, externalRequestId: string | null = null): 
     compensatedBy: state.compensatedBy,
     externalRequestId: externalRequestId ?? state.externalRequestId,
     contradicted: state.contradicted,
+    reserved: state.reserved,
   };
 }
 
 /** The same at an end: whatever was asked of the tool has had its answer, or never will. */
 function endOf(state: ToolCallState, externalRequestId: string | null = null): ToolCallLife {
   return { ...lifeOf(state, externalRequestId), cancellationRequested: false, cancelBy: null };
+}
+
+/** A decision about a proposal says all that it takes of budgets; one at dispatch only what it takes otherwise. */
+function reserving(state: ToolCallState, { phase, reservations }: EventPayload<'policy.decided'>): ToolCallState {
+  const reserved = readReservations(reservations);
+  const isKept = phase === 'dispatch' || phase === 'vote';
+  return reserved === null && (state.reserved === null || isKept) ? state : { ...state, reserved };
 }
 
 function referenceOf(event: { readonly payload: { readonly externalRequestId?: string | null } }): string | null {

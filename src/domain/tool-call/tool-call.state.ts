@@ -55,6 +55,16 @@ export interface ToolCallIdentity {
   readonly compensates: string | null;
 }
 
+/** What a call takes of one budget. Recorded with the decision that allowed it, so that every counter can be summed up again. */
+export interface Reservation {
+  /** Names the counter: its window, its name, and what it is counted by. */
+  readonly key: string;
+  /** A safe integer, 0 or more. */
+  readonly add: number;
+  /** Most that the counter may hold with this call's own part. */
+  readonly max: number;
+}
+
 /** What every status has. */
 export interface ToolCallLife extends ToolCallIdentity {
   /** From 1; a retry on proof of no effect increments it. */
@@ -71,6 +81,8 @@ export interface ToolCallLife extends ToolCallIdentity {
   readonly externalRequestId: string | null;
   /** Evidence says otherwise than the end of the call: no proof of no effect counts any more. */
   readonly contradicted: boolean;
+  /** What the newest decision took of budgets; `heldReservations` says what of it still counts. Null where nothing limits the call. */
+  readonly reserved: readonly Reservation[] | null;
 }
 
 /** What is known of the carrying-out of the current attempt. */

@@ -6,6 +6,7 @@ import type { LoadedApproval, LoadedCall } from '../../storage/units/load.js';
 import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
+import { circumstancesOf } from '../facts/fact-reader.js';
 import { Judge, mustBeAnAnswer } from '../judge.js';
 import { needsReadings, type Ground } from '../preconditions/preconditions.js';
 
@@ -64,8 +65,8 @@ export class Rejudgement {
       return;
     }
     const papers = await this.judge.open(call);
-    const request = { ...papers.request, approvals: {}, nowMs: Date.parse(now) };
-    const decision = await this.judge.decide(request);
+    const asked = { ...papers.request, approvals: {}, nowMs: Date.parse(now) };
+    const { request, decision } = await this.judge.decide(asked, circumstancesOf(call));
     mustBeAnAnswer(decision);
     const readings = needsReadings(capability, decision)
       ? (ground?.readings ?? (await this.judge.preconditions.read(capability, papers)))

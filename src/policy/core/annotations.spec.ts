@@ -42,6 +42,7 @@ describe('annotations of a policy', () => {
       reason: 'Needs finance.',
       ask: { group: 'finance', quorum: 2, notRequester: false, decideWithinMs: 3_600_000, executionWindowMs: 900_000 },
       unattended: null,
+      limits: [],
       lease: null,
     });
     expect(tierOf(annotations)).toBe('forbid.confirm');

@@ -2,6 +2,8 @@ import type { AnnotationValue } from './annotation-values.js';
 import { readPolicyId, readReason, readSeconds, readTruth, readWholeNumber, readWord } from './annotation-values.js';
 import type { LeaseTerms } from './lease-terms.js';
 import { readLeaseTerms } from './lease-terms.js';
+import type { Limit } from './limits.js';
+import { readLimits } from './limits.js';
 
 export const QUORUM_MAX = 10;
 const APPROVAL_TTL_SECONDS = { min: 10, max: 2_592_000 } as const;
@@ -34,6 +36,8 @@ export interface PolicyAnnotations {
   /** Why a permit lets a capability of risk high or critical run without anybody being asked. */
   readonly unattended: string | null;
   readonly lease: LeaseTerms | null;
+  /** Budgets of the calls that a permit permits; each counter once. */
+  readonly limits: readonly Limit[];
 }
 
 export type PolicyTier = 'permit' | 'forbid.hard' | 'forbid.confirm';
@@ -63,7 +67,7 @@ const LIFTABLE = [
   'escalate_to',
   'escalate_after',
 ];
-const ON_PERMITS = ['unattended', 'lease'];
+const ON_PERMITS = ['unattended', 'lease', 'limit'];
 const ON_BOTH = ['id', 'reason'];
 
 /**
@@ -99,6 +103,7 @@ export function readAnnotations(
     ask: readAsk(value, approverGroups),
     unattended: value('unattended', readReason),
     lease: value('lease', readLeaseTerms),
+    limits: value('limit', readLimits) ?? [],
   };
   problems.push(...missing(texts), ...escalationProblems(texts, annotations.ask));
   return problems.length === 0 ? { ok: true, annotations } : { ok: false, problems };

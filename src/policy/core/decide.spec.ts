@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Ask, PolicyAnnotations } from './annotations.js';
 import type { EngineAnswer, Verdict } from './decide.js';
-import { ROUNDS_MAX, decide } from './decide.js';
+import { ROUNDS_MAX, decide, overBudget } from './decide.js';
+import type { Limit } from './limits.js';
 import type { ApprovalFacts } from './obligations.js';
 import { factsOnceGiven } from './obligations.js';
 import type { PolicyRequest } from './policy-types.js';
@@ -18,7 +19,7 @@ const always = (): boolean => true;
 const votesOf = (votes: ApprovalFacts, group: string) => votes[group] ?? { count: 0, includesRequester: false };
 
 function permit(id: string, when: ToyPolicy['when'] = always, reason: string | null = null): ToyPolicy {
-  return { id, effect: 'permit', reason, ask: null, unattended: null, lease: null, when };
+  return { id, effect: 'permit', reason, ask: null, unattended: null, lease: null, limits: [], when };
 }
 
 function forbid(id: string, when: ToyPolicy['when'] = always, reason: string | null = null): ToyPolicy {
@@ -381,5 +382,44 @@ describe('decide, for any policies', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('the budgets of permits', () => {
+  const limit = (counter: string, max: number): Limit => ({ counter, by: ['sub'], add: ['amount'], max });
+  const limited = (id: string, ...limits: readonly Limit[]): ToyPolicy => ({ ...permit(id), limits });
+  const AMOUNT = { input: { amount: 7 } };
+
+  it('are taken from by what is allowed, the strictest of the determining permits for each counter', () => {
+    const verdict = judge([limited('a', limit('spend.day', 90)), limited('b', limit('spend.day', 20))], AMOUNT);
+    expect(verdict.outcome).toBe('allow');
+    expect(verdict.reservations).toEqual([{ key: expect.stringContaining('/spend.day/'), add: 7, max: 20 }]);
+  });
+
+  it('are taken from when people are asked, as their yes would take from them', () => {
+    const verdict = judge([limited('a', limit('spend.day', 90)), confirm('f', 'finance')], AMOUNT);
+    expect(verdict).toMatchObject({ outcome: 'requires_confirmation', reservations: [{ add: 7, max: 90 }] });
+  });
+
+  it('of permits that do not apply are left alone, and so are all when the call is denied', () => {
+    const idle = { ...limited('a', limit('spend.day', 90)), when: () => false };
+    expect(judge([idle, permit('b')], AMOUNT).reservations).toBeUndefined();
+    expect(judge([limited('a', limit('spend.day', 90)), forbid('f')], AMOUNT).reservations).toBeUndefined();
+  });
+
+  it('deny what cannot be counted', () => {
+    const verdict = judge([limited('a', limit('spend.day', 90))], { input: { amount: -1 } });
+    expect(verdict).toMatchObject({ outcome: 'deny', denyCode: 'budget_exceeded', obligations: null });
+    expect(verdict.reservations).toBeUndefined();
+    expect(verdict.exceeded).toBeUndefined();
+  });
+
+  it('that are full turn an allowance or a question into a denial that takes nothing and asks nobody', () => {
+    const asked = judge([limited('a', limit('spend.day', 90)), confirm('f', 'finance')], AMOUNT);
+    const key = asked.reservations?.[0]?.key ?? '';
+    const denied = overBudget(asked, key);
+    expect(denied).toMatchObject({ outcome: 'deny', denyCode: 'budget_exceeded', obligations: null, exceeded: key });
+    expect(denied.reasons[0]).toBe('budget_exceeded');
+    expect('reservations' in denied).toBe(false);
   });
 });

@@ -2,6 +2,7 @@ import type { Ask, PolicyAnnotations } from './annotations.js';
 import { joinLeaseTerms } from './lease-terms.js';
 import type { ApprovalFacts, ObligationDefaults } from './obligations.js';
 import { factsOnceGiven, joinAsks } from './obligations.js';
+import { budgetReasons, reservationsFor } from './limits.js';
 import type { PolicyDecision, PolicyRequest } from './policy-types.js';
 
 /** What a two-valued engine said of one evaluation. `errors` are code words and policy ids, never values of the request. */
@@ -48,9 +49,13 @@ export function decide(
       case 'failed':
         return engineErrorVerdict(reading.errors);
       case 'allow':
-        return round === 0
-          ? allowed(reading.policies)
-          : mustAsk([...asking.values()], joinAsks(asks(), request.risk, defaults));
+        return withinLimits(
+          round === 0
+            ? allowed(reading.policies)
+            : mustAsk([...asking.values()], joinAsks(asks(), request.risk, defaults)),
+          reading.policies,
+          request,
+        );
       case 'no_permit':
         return denied('no_permit', [], []);
       case 'hard':
@@ -153,6 +158,26 @@ function denied(
     obligations: null,
     engineErrors: [],
   };
+}
+
+/** What the permits of the (real or hypothetical) allow limit is taken of their budgets, or the call is denied. */
+function withinLimits(verdict: Verdict, permits: readonly PolicyAnnotations[], request: PolicyRequest): Verdict {
+  const limits = permits.flatMap((permit) => permit.limits);
+  if (limits.length === 0) return verdict;
+  const reservations = reservationsFor(limits, request);
+  return reservations === null ? overBudget(verdict, null) : { ...verdict, reservations };
+}
+
+/** The denial for a budget that is used up; `key` of its counter, null where an amount cannot be counted at all. */
+export function overBudget<T extends Verdict>(verdict: T, key: string | null): T {
+  const { reservations: _, lease: __, ...rest } = verdict;
+  const denial = {
+    outcome: 'deny',
+    denyCode: 'budget_exceeded',
+    obligations: null,
+    reasons: budgetReasons(key),
+  } as const;
+  return { ...(rest as T), ...denial, ...(key === null ? {} : { exceeded: key }) };
 }
 
 /** Sorted: an engine names determining policies in no particular order, and equal decisions must be equal texts. */

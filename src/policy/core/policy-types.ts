@@ -1,8 +1,9 @@
 import type { ApproverRule } from '../../domain/approval/approval.state.js';
 import type { DecisionOutcome } from '../../domain/events/catalogue.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
+import type { Reservation, Risk } from '../../domain/tool-call/tool-call.state.js';
+import type { ServerFacts } from './facts.js';
 import type { LeaseTerms } from './lease-terms.js';
-import type { Risk } from '../../domain/tool-call/tool-call.state.js';
 
 /** What the people have said so far, per group. Built by the server only. */
 export interface GroupFacts {
@@ -12,7 +13,7 @@ export interface GroupFacts {
 }
 
 /** Everything a decision can read. It is recorded, so that the decision can be replayed. */
-export interface PolicyRequest {
+export interface PolicyRequest extends ServerFacts {
   readonly tenant: string;
   readonly sub: string;
   /** The acting agent; absent when a person acts for itself. */
@@ -52,13 +53,17 @@ export interface PolicyDecision {
   readonly outcome: DecisionOutcome;
   /** Why, in words fit for the model and for people: the `@reason` texts, or the code word. */
   readonly reasons: readonly string[];
-  /** `no_permit`, `forbidden`, `engine_error` for deny; null otherwise. */
-  readonly denyCode: 'no_permit' | 'forbidden' | 'engine_error' | null;
+  /** For deny; null otherwise. */
+  readonly denyCode: 'no_permit' | 'forbidden' | 'engine_error' | 'budget_exceeded' | null;
   readonly determining: readonly string[];
   readonly obligations: Obligations | null;
   /** What the determining permits say of the lease of the call: of all of them the strictest. Absent: nothing. */
   readonly lease?: LeaseTerms;
   readonly engineErrors: readonly string[];
+  /** What the call takes of the budgets of its (real or hypothetical) permits; absent where they have none. */
+  readonly reservations?: readonly Reservation[];
+  /** The counter that was full, where that alone denies. */
+  readonly exceeded?: string;
   readonly policyRevision: string;
   readonly schemaDigest: string;
   readonly engineVersion: string;

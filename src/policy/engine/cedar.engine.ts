@@ -126,7 +126,7 @@ class CedarSet implements PreparedSet {
     const own = Object.hasOwn(this.set.capabilities, capability) ? this.set.capabilities[capability] : undefined;
     if (own === undefined) return () => failed('unknown_capability');
     if (own.version !== capabilityVersion) return () => failed('capability_version_mismatch');
-    const encoded = readable(() => encodeRequest(request, own.shape));
+    const encoded = readable(() => encodeRequest(request, own.shape, own.needs));
     if (encoded === null) return () => failed('request_unreadable');
     if (lacksEntity(encoded)) return () => failed('entity_missing');
     return (approvals) => this.answer(encoded, this.nameOf(capability), approvals);

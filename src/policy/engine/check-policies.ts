@@ -2,9 +2,12 @@ import { canonicalJson } from '../../domain/json/canonical-json.js';
 import type { JsonValue } from '../../domain/json/json-value.js';
 import { readAnnotations } from '../core/annotations.js';
 import { digestOfText } from '../core/canonical-request.js';
+import type { FactNeeds } from '../core/facts.js';
+import { NO_FACTS } from '../core/facts.js';
 import type { Cedar } from './cedar-module.js';
 import { engineVersionOf } from './cedar-module.js';
 import { coverageOf } from './coverage.js';
+import { factNeeds, lintLimits } from './fact-needs.js';
 import { lintQuestion, personalReads, unknownCapabilities } from './lint-meaning.js';
 import type { PolicyProblem } from './policy-problem.js';
 import { problem } from './policy-problem.js';
@@ -27,10 +30,12 @@ export function checkPolicies(cedar: Cedar, candidate: PolicyCandidate): CheckRe
   if (policies.length === 0 && problems.length === 0) problems.push(problem('no_policies', 'there is not one policy'));
   const linted = lintAnnotations(policies, candidate.approverGroups, problems);
   problems.push(...duplicateIds(linted));
-  const schema = readSchema(candidate, problems);
+  const needs = factNeeds(policies, linted, candidate.capabilities);
+  const schema = readSchema(candidate, needs, problems);
   if (schema === null) return { ok: false, problems, warnings: [] };
   problems.push(...validatePolicies(cedar, policies, schema.schema));
   problems.push(...unknownCapabilities(policies, candidate.capabilities));
+  problems.push(...lintLimits(linted, candidate.capabilities, schema.shapes));
   const meant = linted.map(lintQuestion);
   const judged = meant.map(({ policy }) => policy);
   problems.push(...meant.flatMap((meaning) => meaning.problems));
@@ -43,8 +48,15 @@ export function checkPolicies(cedar: Cedar, candidate: PolicyCandidate): CheckRe
     ...unreadableArguments(schema),
   ];
   if (problems.length > 0) return { ok: false, problems, warnings };
-  return { ok: true, set: setFrom(cedar, judged, schema, candidate), warnings, unattended: coverage.unattended };
+  return {
+    ok: true,
+    set: setFrom(cedar, judged, { ...schema, needs }, candidate),
+    warnings,
+    unattended: coverage.unattended,
+  };
 }
+
+type Needs = ReadonlyMap<string, FactNeeds>;
 
 function lintAnnotations(
   policies: readonly SplitPolicy[],
@@ -79,11 +91,15 @@ function duplicateIds(policies: readonly LintedPolicy[]): PolicyProblem[] {
   return problems;
 }
 
-function readSchema({ capabilities, approverGroups }: PolicyCandidate, problems: PolicyProblem[]): SchemaRead | null {
+function readSchema(
+  { capabilities, approverGroups }: PolicyCandidate,
+  needs: Needs,
+  problems: PolicyProblem[],
+): SchemaRead | null {
   const names = capabilities.map(({ name }) => name);
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
   problems.push(...twice.map((name) => problem('duplicate_capability', `two capabilities are named ${name}`)));
-  return twice.length > 0 ? null : schemaFrom(capabilities, approverGroups);
+  return twice.length > 0 ? null : schemaFrom(capabilities, approverGroups, needs);
 }
 
 function unreadableArguments({ unreadable }: SchemaRead): PolicyProblem[] {
@@ -95,12 +111,16 @@ function unreadableArguments({ unreadable }: SchemaRead): PolicyProblem[] {
 function setFrom(
   cedar: Cedar,
   policies: readonly LintedPolicy[],
-  { schema, shapes }: SchemaRead,
+  { schema, shapes, needs }: SchemaRead & { readonly needs: Needs },
   { capabilities, approverGroups, defaults }: PolicyCandidate,
 ): PolicySet {
   const texts = Object.fromEntries(policies.map(({ annotations, text }) => [annotations.id, text]));
   const known = capabilities.map(
-    ({ name, version }) => [name, { version, shape: shapes[name] ?? { kind: 'record', members: {} } }] as const,
+    ({ name, version }) =>
+      [
+        name,
+        { version, shape: shapes[name] ?? { kind: 'record', members: {} }, needs: needs.get(name) ?? NO_FACTS },
+      ] as const,
   );
   return {
     revision: digestOfJson({ policies: texts, schema: jsonOf(schema), cedarVersion: cedar.getCedarVersion() }),

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { PolicyRequest } from '../core/policy-types.js';
-import { RequestUnreadable, encodeApprovals, encodeRequest, lacksEntity } from './encode-request.js';
+import { encodeApprovals, encodeRequest, lacksEntity } from './encode-request.js';
+import { RequestUnreadable } from './encode-values.js';
 import { readInputShape } from './input-shape.js';
 
 const { shape: SHAPE } = readInputShape({

@@ -1,13 +1,12 @@
 import type { JsonObject, JsonValue } from '../../domain/json/json-value.js';
 import { isJsonObject } from '../../domain/json/json-value.js';
-import { isWellFormed } from '../../domain/text/well-formed.js';
+import { NO_FACTS, type FactNeeds } from '../core/facts.js';
 import type { ApprovalFacts } from '../core/obligations.js';
 import type { PolicyRequest } from '../core/policy-types.js';
+import { encodeFacts } from './encode-facts.js';
+import { integer, RequestUnreadable, text, truth, type EncodedValue } from './encode-values.js';
 import type { InputShape, RecordShape } from './input-shape.js';
 import { ACTION_TYPE, PRINCIPAL_TYPE, RESOURCE_TYPE } from './schema.js';
-
-/** A value the engine is given. There is no form for entities or extension values: agent data can only become plain data. */
-export type EncodedValue = string | number | boolean | EncodedValue[] | { [key: string]: EncodedValue };
 
 export interface EntityId {
   readonly type: string;
@@ -29,13 +28,8 @@ export interface EncodedRequest {
   readonly context: Record<string, EncodedValue>;
 }
 
-/** The request cannot be put to the engine: a value does not have its declared type. The message holds no value. */
-export class RequestUnreadable extends Error {
-  override readonly name = 'RequestUnreadable';
-}
-
 /** @throws RequestUnreadable */
-export function encodeRequest(request: PolicyRequest, shape: RecordShape): EncodedRequest {
+export function encodeRequest(request: PolicyRequest, shape: RecordShape, needs: FactNeeds = NO_FACTS): EncodedRequest {
   const principal = { type: PRINCIPAL_TYPE, id: text(request.sub) };
   const resource = { type: RESOURCE_TYPE, id: text(request.capability) };
   return {
@@ -62,6 +56,7 @@ export function encodeRequest(request: PolicyRequest, shape: RecordShape): Encod
       reasoning: { present: truth(request.reasoningPresent) },
       allowDuplicateIntent: truth(request.allowDuplicateIntent),
       breakGlass: truth(request.breakGlass ?? false),
+      ...(needs.facts.length === 0 ? undefined : encodeFacts(request, needs)),
     },
   };
 }
@@ -112,23 +107,6 @@ function encode(value: JsonValue | undefined, shape: InputShape): EncodedValue {
       if (!isJsonObject(value)) throw new RequestUnreadable('an argument is not an object');
       return encodeRecord(value, shape);
   }
-}
-
-/** Half of a surrogate pair makes the engine throw, so it never gets there. */
-function text(value: unknown): string {
-  if (typeof value !== 'string' || !isWellFormed(value)) throw new RequestUnreadable('a value is not well-formed text');
-  return value;
-}
-
-/** Money is integer minor units; fractions and integers that a double cannot hold exactly have no form. */
-function integer(value: unknown): number {
-  if (!Number.isSafeInteger(value)) throw new RequestUnreadable('a value is not a safe integer');
-  return value === 0 ? 0 : (value as number);
-}
-
-function truth(value: unknown): boolean {
-  if (typeof value !== 'boolean') throw new RequestUnreadable('a value is not a boolean');
-  return value;
 }
 
 /**

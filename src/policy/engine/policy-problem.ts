@@ -25,7 +25,8 @@ export type PolicyProblemCode =
   | 'self_test'
   | 'engine_crashed'
   | 'unreadable_arguments'
-  | 'personal_argument';
+  | 'personal_argument'
+  | 'limit';
 
 export function problem(
   code: PolicyProblemCode,

@@ -1,5 +1,6 @@
 import type { PolicyAnnotations } from '../core/annotations.js';
 import type { ObligationDefaults } from '../core/obligations.js';
+import type { FactNeeds } from '../core/facts.js';
 import type { RecordShape } from './input-shape.js';
 import type { PolicyProblem } from './policy-problem.js';
 import type { CedarSchema, GovernedCapability } from './schema.js';
@@ -25,6 +26,13 @@ export interface CheckedPolicy {
   readonly actions: readonly string[] | null;
 }
 
+/** What an evaluation about one capability needs of it. */
+export interface PreparedCapability {
+  readonly version: string;
+  readonly shape: RecordShape;
+  readonly needs: FactNeeds;
+}
+
 /** A policy set that passed every check. Plain data, ready to be preparsed by any engine thread. */
 export interface PolicySet {
   /** `sha256:…` over canonical JSON of `{policies by id, schema, cedar version}`. */
@@ -34,7 +42,7 @@ export interface PolicySet {
   readonly engineVersion: string;
   readonly policies: readonly CheckedPolicy[];
   readonly schema: CedarSchema;
-  readonly capabilities: Readonly<Record<string, { readonly version: string; readonly shape: RecordShape }>>;
+  readonly capabilities: Readonly<Record<string, PreparedCapability>>;
   readonly approverGroups: readonly string[];
   readonly defaults: ObligationDefaults;
 }

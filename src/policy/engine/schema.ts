@@ -1,4 +1,6 @@
 import type { Manifest } from '../../capabilities/manifest.js';
+import type { FactName, FactNeeds } from '../core/facts.js';
+import { NO_FACTS } from '../core/facts.js';
 import type { InputShape, RecordShape } from './input-shape.js';
 import { readInputShape } from './input-shape.js';
 
@@ -68,14 +70,18 @@ const ENTITY_TYPES = {
  *
  * `capabilities` must not name one capability twice: throws a plain `Error`.
  */
-export function schemaFrom(capabilities: readonly GovernedCapability[], approverGroups: readonly string[]): SchemaRead {
+export function schemaFrom(
+  capabilities: readonly GovernedCapability[],
+  approverGroups: readonly string[],
+  needs: ReadonlyMap<string, FactNeeds> = new Map(),
+): SchemaRead {
   const actions = new Map<string, CedarAction>();
   const shapes = new Map<string, RecordShape>();
   const unreadable: { capability: string; pointers: readonly string[] }[] = [];
   for (const { name, inputSchema } of capabilities) {
     if (actions.has(name)) throw new Error(`two capabilities are named ${name}`);
     const read = readInputShape(inputSchema);
-    actions.set(name, action(read.shape, approverGroups));
+    actions.set(name, action(read.shape, approverGroups, needs.get(name) ?? NO_FACTS));
     shapes.set(name, read.shape);
     if (read.unreadable.length > 0) unreadable.push({ capability: name, pointers: read.unreadable });
   }
@@ -93,7 +99,7 @@ export function schemaOfActions(schema: CedarSchema, names: readonly string[]): 
   return { '': { entityTypes, actions: Object.fromEntries(own) } };
 }
 
-function action(input: RecordShape, approverGroups: readonly string[]): CedarAction {
+function action(input: RecordShape, approverGroups: readonly string[], needs: FactNeeds): CedarAction {
   const votes = { ...record({ count: LONG, includesRequester: BOOLEAN }), required: true };
   const context = record({
     input: { ...cedarRecord(input), required: true },
@@ -103,8 +109,28 @@ function action(input: RecordShape, approverGroups: readonly string[]): CedarAct
     reasoning: { ...record({ present: BOOLEAN }), required: true },
     allowDuplicateIntent: BOOLEAN,
     breakGlass: BOOLEAN,
+    ...Object.fromEntries(needs.facts.map((name) => [name, factType(name, needs)])),
   });
   return { appliesTo: { principalTypes: [PRINCIPAL_TYPE], resourceTypes: [RESOURCE_TYPE], context } };
+}
+
+/** Only what is read is part of the context: every attribute costs time in every evaluation. */
+function factType(name: FactName, { counters }: FactNeeds): CedarType & { readonly required: true } {
+  switch (name) {
+    case 'counters':
+      return { ...record(Object.fromEntries(counters.map(({ counter }) => [counter, LONG]))), required: true };
+    case 'time':
+      return { ...record({ hour: LONG, minute: LONG, weekday: LONG, dayOfMonth: LONG, month: LONG }), required: true };
+    case 'previousDenials':
+      return { ...record({ byPeople: LONG, byPolicy: LONG }), required: true };
+    case 'environment':
+      return STRING;
+    case 'riskScore':
+      return LONG;
+    case 'agentSuspended':
+    case 'compensation':
+      return BOOLEAN;
+  }
 }
 
 function record(attributes: CedarRecord['attributes']): CedarRecord {

@@ -4,7 +4,7 @@ import { shardFor } from './shards.js';
 
 function policy(id: string, actions: readonly string[] | null): CheckedPolicy {
   return {
-    annotations: { id, effect: 'permit', reason: null, ask: null, unattended: null, lease: null },
+    annotations: { id, effect: 'permit', reason: null, ask: null, unattended: null, lease: null, limits: [] },
     text: '',
     actions,
   };

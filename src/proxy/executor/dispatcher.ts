@@ -12,6 +12,7 @@ import { Rejudgement } from '../../policy/approvals/rejudgement.js';
 import type { Papers } from '../../policy/case-file.js';
 import type { StandingConsent } from '../../policy/grants/grant-book.js';
 import { reasonsOf, snapshotOf } from '../../policy/core/precondition.js';
+import { circumstancesOf } from '../../policy/facts/fact-reader.js';
 import type { Judged } from '../../policy/judged.js';
 import { LeaseAuthority, type Lending } from '../../policy/leases/lease-authority.js';
 import { Judge } from '../../policy/judge.js';
@@ -85,8 +86,8 @@ export class Dispatcher {
       approval !== null || this.judge.grants.isEmpty ? null : await this.standingConsent(call, papers, now);
     const approvals = approval === null ? (standing?.facts ?? {}) : approvalFacts(approval.state);
     const emergency = approval !== null && approval.state.breakGlass !== null ? { breakGlass: true } : {};
-    const request = { ...papers.request, approvals, attempt: call.state.attempt, nowMs, ...emergency };
-    const decision = await this.judge.decide(request);
+    const asked = { ...papers.request, approvals, attempt: call.state.attempt, nowMs, ...emergency };
+    const { request, decision } = await this.judge.decide(asked, circumstancesOf(call));
     // An engine that fails says nothing about this call: it is not sent, and its authorization is not burnt either.
     if (decision.denyCode === 'engine_error') return 'held';
     const judged = { ...papers, phase: 'dispatch' as const, request, decision, capability, now };
@@ -221,7 +222,10 @@ export class Dispatcher {
 
   private guard(draft: UnitDraft, call: LoadedCall, capability: Capability, judged: Judged): void {
     for (const guard of this.gate.guards(capability, call.row.tenant, call.state.principal)) draft.guard(guard);
-    draft.guard(this.desk.ownerGuard()).guard(runIsOpen(call.row.run_id)).guard(this.judge.guard(judged.decision));
+    draft
+      .guard(this.desk.ownerGuard())
+      .guard(runIsOpen(call.row.run_id))
+      .guard(this.judge.guard(judged.decision, judged.request));
   }
 
   private begin(call: LoadedCall, now: string): UnitDraft {

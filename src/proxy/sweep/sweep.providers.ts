@@ -1,4 +1,5 @@
 import { AuthorizedCalls } from './authorized-calls.js';
+import { EndedWindows } from './ended-windows.js';
 import { IdleRuns } from './idle-runs.js';
 import { LeftBehind } from './left-behind.js';
 import { OrphanedAttempts } from './orphaned-attempts.js';
@@ -15,6 +16,7 @@ export const SWEEP = [
   OutcomeDeadlines,
   Ownership,
   UnmatchedEvidence,
+  EndedWindows,
   LeftBehind,
   Patience,
 ];

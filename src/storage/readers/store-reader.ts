@@ -27,7 +27,8 @@ export interface StoreReader
     EventReader,
     LateResultReader,
     SessionReader,
-    StandingReader {}
+    StandingReader,
+    FactsReader {}
 
 export interface ToolCallReader {
   toolCall(tenant: string, toolCallId: string): Promise<TableRow<'tool_calls'> | null>;
@@ -157,6 +158,23 @@ export interface CensusReader {
   openCallCounts(): Promise<ReadonlyMap<ToolCallStatus, number>>;
   /** Approvals that wait for people. */
   pendingApprovals(): Promise<number>;
+}
+
+/** What policies may be told about the past. */
+export interface FactsReader {
+  /** Calls of the same intent that were denied at or after this time. */
+  denialsSince(
+    tenant: string,
+    intentDigest: string,
+    since: string,
+  ): Promise<{ readonly byPeople: number; readonly byPolicy: number }>;
+  /** Whether a call with a key, other than this one, is on record for the principal and the capability. */
+  usedBefore(tenant: string, principal: string, capability: string, toolCallId: string): Promise<boolean>;
+  /**
+   * All tenants: counters whose key begins with the prefix and stands before `<prefix><before>`, and that no call may still give
+   * back to.
+   */
+  endedCounters(prefix: string, before: string, limit: number): Promise<readonly TableRow<'counters'>[]>;
 }
 
 /** What belongs to the installation and not to one tenant. */

@@ -69,6 +69,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
     external_request_id: 'text?',
     cancellation_requested: 'integer',
     contradicted: 'integer',
+    reserved: 'text?',
     cancel_by: 'text?',
     irreversible: 'text?',
     compensates: 'text?',

@@ -64,6 +64,8 @@ export interface Tables extends OutcomeTables, SessionTables, LeaseTables, Stand
     cancellation_requested: number;
     /** 1 once evidence has said otherwise than the end of the call. */
     contradicted: number;
+    /** JSON: Reservation[]. */
+    reserved: string | null;
     /** Until when the tool may answer the cancellation that was asked for. */
     cancel_by: string | null;
     /** Why it is on record that nobody can stop the present attempt. */
@@ -188,7 +190,7 @@ export interface Tables extends OutcomeTables, SessionTables, LeaseTables, Stand
   /** One row per thing that is paused; derived from pause.set and pause.cleared. */
   pauses: {
     tenant: string;
-    target_kind: 'all' | 'tenant' | 'principal' | 'capability';
+    target_kind: 'all' | 'tenant' | 'principal' | 'capability' | 'agent';
     target: string;
     reason: string | null;
     set_event_id: string;

@@ -31,6 +31,7 @@ const life = {
   attempt: fc.integer({ min: 1, max: 9 }),
   cancellationRequested: fc.boolean(),
   contradicted: fc.boolean(),
+  reserved: fc.option(fc.array(fc.record({ key: fc.string(), add: fc.nat(), max: fc.nat() }), { minLength: 1 })),
   cancelBy: fc.option(fc.constant('2031-01-01T10:00:20.000Z')),
   irreversible: fc.option(fc.constant('not_supported')),
   compensates: fc.option(fc.constant('call_9')),

@@ -113,6 +113,7 @@ export function toolCallRow(facts: ToolCallFacts, state: ToolCallState): Row {
     external_request_id: state.externalRequestId,
     cancellation_requested: state.cancellationRequested ? 1 : 0,
     contradicted: state.contradicted ? 1 : 0,
+    reserved: state.reserved === null ? null : JSON.stringify(state.reserved),
     cancel_by: state.cancelBy,
     irreversible: state.irreversible,
     compensates: state.compensates,
@@ -261,6 +262,7 @@ function lifeOf(row: Row): ToolCallLife {
     compensatedBy: row.compensated_by,
     externalRequestId: row.external_request_id,
     contradicted: row.contradicted === 1,
+    reserved: row.reserved === null ? null : (JSON.parse(row.reserved) as ToolCallLife['reserved']),
   };
 }
 

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import type { KeyRing } from '../key-ring.js';
 import { approvalReader } from '../readers/approval.reader.js';
 import { censusReader } from '../readers/census.reader.js';
+import { factsReader } from '../readers/fact.reader.js';
 import { eventReader } from '../readers/event.reader.js';
 import { installationReader } from '../readers/installation.reader.js';
 import { lateResultReader } from '../readers/late-result.reader.js';
@@ -74,6 +75,7 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...workReader(connection),
     ...censusReader(connection),
     ...installationReader(connection),
+    ...factsReader(connection),
     ...sinkReader(connection),
     ...lateResultReader(connection),
     ...eventReader(connection, keys),

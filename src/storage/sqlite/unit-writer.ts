@@ -224,7 +224,9 @@ export class UnitWriter {
   }
 
   private count({ tenant, key, add, max }: CounterChange): void {
-    const value = (this.statements.counter(tenant, key) ?? 0) + add;
+    const counted = this.statements.counter(tenant, key);
+    if (counted === null && add < 0) return;
+    const value = Math.max(0, (counted ?? 0) + add);
     if (max !== null && value > max) throw new GuardFailed(`counter:${key}`);
     this.statements.put('counters', { tenant, counter_key: key, value });
   }

@@ -10,7 +10,8 @@ import { isTerminal, type ToolCallState } from '../../domain/tool-call/tool-call
 import { changedColumns } from '../rows/changed-columns.js';
 import { toolCallRow, type ToolCallFacts } from '../rows/tool-call.row.js';
 import type { TableRow } from '../rows/tables.js';
-import type { Write } from '../unit.js';
+import type { CounterChange, Write } from '../unit.js';
+import { counterChanges } from './call-counters.js';
 import {
   attemptWrites,
   handoffWrites,
@@ -71,7 +72,7 @@ export class CallInUnit {
     this.before = before;
     this.current = before.state;
     this.facts = { ...before.facts };
-    draft.rowsFrom({ rows: () => this.rows() });
+    draft.rowsFrom({ rows: () => this.rows(), counters: () => this.counters() });
   }
 
   get toolCallId(): string {
@@ -185,6 +186,10 @@ export class CallInUnit {
     this.built = null;
     this.facts.lease_id = leaseId;
     return this;
+  }
+
+  private counters(): readonly CounterChange[] {
+    return this.placed.length === 0 ? [] : counterChanges(this.facts.tenant, this.before.state, this.state);
   }
 
   private rows(): readonly Write[] {

@@ -27,6 +27,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** Writes rows that follow from a stream, once, when the unit is complete. */
 export interface RowSource {
   rows(): readonly Write[];
+  /** What the rows mean for counters; left out where they never mean anything. */
+  counters?(): readonly CounterChange[];
 }
 
 /**
@@ -94,6 +96,7 @@ export class UnitDraft {
 
   build(): Unit {
     const rows = this.sources.flatMap((source) => source.rows());
+    const counted = this.sources.flatMap((source) => source.counters?.() ?? []);
     return {
       unitId: this.ids.next(ID_PREFIXES.unit),
       tenant: this.context.tenant,
@@ -101,7 +104,7 @@ export class UnitDraft {
       guards: this.guards,
       appends: this.appends,
       writes: [...rows, ...this.writes],
-      counters: this.counters,
+      counters: counted.length === 0 ? this.counters : [...this.counters, ...counted],
     };
   }
 

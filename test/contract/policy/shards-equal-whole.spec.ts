@@ -6,9 +6,11 @@ import { loadCedar } from '../../../src/policy/engine/cedar-module.js';
 import { CedarEngine } from '../../../src/policy/engine/cedar.engine.js';
 import { checkPolicies } from '../../../src/policy/engine/check-policies.js';
 import { encodeApprovals, encodeRequest } from '../../../src/policy/engine/encode-request.js';
+import { evaluateWith } from '../../../src/policy/engine/evaluate.js';
 import type { PolicySet } from '../../../src/policy/engine/policy-set.js';
 import { candidate, capability, request } from './policy-fixtures.js';
 
+const LIMIT = 'counter=spend.day;by=principal;add=input.amountMinor;max=50';
 const ACTIONS = ['a.create', 'a.read', 'b.create'];
 const GROUPS = ['finance', 'support-lead'];
 
@@ -38,6 +40,11 @@ const conditions = fc.constantFrom(
   'context.approvals.finance.count >= 1',
   'context.input has currency',
   'context.attempt < 3',
+  'context.environment == "staging"',
+  'context.time.hour >= 22 || context.time.weekday > 5',
+  'context.riskScore > 500',
+  'context.previousDenials.byPeople >= 1',
+  'context.agentSuspended && !context.compensation',
 );
 const policies = fc
   .array(fc.tuple(fc.constantFrom('permit', 'forbid'), scopes, resources, fc.array(conditions, { maxLength: 2 })), {
@@ -56,6 +63,12 @@ const requests = fc.record({
   roles: fc.subarray(['harness', 'auditor']),
   attempt: fc.integer({ min: 1, max: 4 }),
   count: fc.integer({ min: 0, max: 1 }),
+  environment: fc.constantFrom('production', 'staging'),
+  riskScore: fc.constantFrom(100, 501),
+  agentSuspended: fc.boolean(),
+  compensation: fc.boolean(),
+  previousDenials: fc.record({ byPeople: fc.nat(1), byPolicy: fc.nat(1) }),
+  nowMs: fc.constantFrom(1_700_000_000_000, 1_700_000_000_000 + 5 * 3_600_000),
 });
 
 function checkedSet(texts: readonly string[]): PolicySet | null {
@@ -90,11 +103,35 @@ describe('a shard', () => {
     expect(compared).toBeGreaterThan(20);
   });
 
+  it('gives the same decision again from the request as it was recorded', () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(policies, fc.array(requests, { minLength: 1, maxLength: 4 }), (texts, drawn) => {
+        const limited = texts.map((text) => text.replace(') permit(', `) @limit("${LIMIT}") permit(`));
+        const set = checkedSet(limited);
+        if (set === null) return;
+        const engine = new CedarEngine(cedar);
+        expect(engine.activate(set)).toEqual([]);
+        for (const { amountMinor, count, ...rest } of drawn) {
+          const approvals = { finance: { count, includesRequester: false } };
+          const asked = request({ ...rest, input: { orderId: 'o', amountMinor }, approvals });
+          const decided = evaluateWith(engine.active, asked);
+          const { input, ...recorded } = asked;
+          const replayed = JSON.parse(JSON.stringify(recorded)) as typeof recorded;
+          expect(evaluateWith(engine.active, { ...replayed, input })).toEqual(decided);
+          if (decided.reservations !== undefined) compared += 1;
+        }
+      }),
+      { numRuns: 30 },
+    );
+    expect(compared).toBeGreaterThan(5);
+  });
+
   /** Cedar itself, with all policies, the whole schema and no preparsing. */
   function wholeAnswer(set: PolicySet, asked: ReturnType<typeof request>) {
-    const shape = set.capabilities[asked.capability]?.shape;
-    if (shape === undefined) throw new Error('the capability is known');
-    const { entities, context, principal, action, resource } = encodeRequest(asked, shape);
+    const known = set.capabilities[asked.capability];
+    if (known === undefined) throw new Error('the capability is known');
+    const { entities, context, principal, action, resource } = encodeRequest(asked, known.shape, known.needs);
     const answer = cedar.isAuthorized({
       principal,
       action,

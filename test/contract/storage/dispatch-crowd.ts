@@ -10,7 +10,7 @@ import { DecideApprovalHandler } from '../../../src/control/decide-approval/deci
 import { LostGround } from '../../../src/control/decide-approval/lost-ground.js';
 import { IntentReader } from '../../../src/control/propose-tool-call/intent-reader.js';
 import { ProposalUnits } from '../../../src/control/propose-tool-call/proposal-units.js';
-import { ProposeToolCall } from '../../../src/control/propose-tool-call/propose-tool-call.command.js';
+import { ProposeToolCall, type Proposal } from '../../../src/control/propose-tool-call/propose-tool-call.command.js';
 import { ProposeToolCallHandler } from '../../../src/control/propose-tool-call/propose-tool-call.handler.js';
 import { RunDirectory } from '../../../src/control/propose-tool-call/run-directory.js';
 import { ApprovalExpiry } from '../../../src/policy/approvals/approval-expiry.js';
@@ -18,11 +18,11 @@ import { Rejudgement } from '../../../src/policy/approvals/rejudgement.js';
 import { GrantBoard } from '../../../src/policy/grants/grant-board.js';
 import { GrantBook } from '../../../src/policy/grants/grant-book.js';
 import { CaseFile } from '../../../src/policy/case-file.js';
+import { FactReader } from '../../../src/policy/facts/fact-reader.js';
 import { Judge } from '../../../src/policy/judge.js';
 import { JudgementGrounds } from '../../../src/policy/judgement-grounds.js';
 import { POLICY_SCOPE } from '../../../src/policy/policy-guard.js';
 import type { Preconditions } from '../../../src/policy/preconditions/preconditions.js';
-import type { PolicyService } from '../../../src/policy/policy.service.js';
 import { Dispatcher } from '../../../src/proxy/executor/dispatcher.js';
 import { InstanceIdentity } from '../../../src/storage/instance-identity.js';
 import type { Store } from '../../../src/storage/store.js';
@@ -41,6 +41,7 @@ import {
   refundCapability,
   REVISION,
   ScriptedPolicy,
+  servicePlayedBy,
   TENANT,
 } from '../../builders/installation.js';
 import { leasesOf, type LeaseParts } from '../../builders/lease-parts.js';
@@ -103,7 +104,6 @@ class CrowdedDesk extends UnitDesk {
 
 /** The product's own parts over a real store; only the policy is scripted, and there is no tool. */
 export class Parts {
-  readonly policy = new ScriptedPolicy();
   readonly log = new KeptLog();
   readonly settings = settingsWith();
   private lending: LeaseParts | null = null;
@@ -111,12 +111,14 @@ export class Parts {
   private constructor(
     readonly store: Store,
     readonly desk: CrowdedDesk,
+    readonly policy: ScriptedPolicy,
     private readonly registry: CapabilityRegistry,
     private readonly gate: CapabilityGate,
     private readonly slots: ExecutionSlots,
+    private readonly pauses: PauseBoard,
   ) {}
 
-  static async over(store: Store, changes: Changes = {}): Promise<Parts> {
+  static async over(store: Store, changes: Changes = {}, policy = new ScriptedPolicy()): Promise<Parts> {
     const clock = new SystemClock();
     const identity = new InstanceIdentity(await store.registerInstance());
     const desk = new CrowdedDesk(store, new IdSource(clock, new SystemRandom()), clock, identity);
@@ -148,7 +150,15 @@ export class Parts {
     );
     await new CapabilityRegistration(desk, registry).register();
     await pauses.reload();
-    return new Parts(store, desk, registry, new CapabilityGate(registry, pauses, new DispatchHandover(slots)), slots);
+    return new Parts(
+      store,
+      desk,
+      policy,
+      registry,
+      new CapabilityGate(registry, pauses, new DispatchHandover(slots)),
+      slots,
+      pauses,
+    );
   }
 
   get leases(): LeaseParts {
@@ -156,9 +166,11 @@ export class Parts {
   }
 
   private get judge(): Judge {
+    const policy = servicePlayedBy(this.policy);
+    const facts = new FactReader(policy, this.pauses, this.desk, this.settings);
     const grants = new GrantBook(this.store, new GrantBoard(this.store.read, this.store.feed));
-    const grounds = new JudgementGrounds(grants, restOnNothing);
-    return new Judge(this.policy as unknown as PolicyService, new CaseFile(this.store), this.settings, grounds);
+    const grounds = new JudgementGrounds(facts, grants, restOnNothing);
+    return new Judge(policy, new CaseFile(this.store), this.settings, grounds);
   }
 
   private get rejudgement(): Rejudgement {
@@ -231,10 +243,10 @@ export class Parts {
     return Promise.all(Array.from({ length: count }, () => dispatcher.dispatch(TENANT, id)));
   }
 
-  private async propose(): Promise<string> {
+  async propose(more: Partial<Proposal> = {}): Promise<string> {
     const { desk, gate, judge, registry, settings } = this;
     const units = new ProposalUnits(desk, gate, judge, new RunDirectory(desk), this.leases.authority);
     const handler = new ProposeToolCallHandler(desk, new IntentReader(registry, settings), gate, judge, units);
-    return (await handler.execute(new ProposeToolCall(AGENT, proposalWith()))).toolCallId;
+    return (await handler.execute(new ProposeToolCall(AGENT, proposalWith(more)))).toolCallId;
   }
 }

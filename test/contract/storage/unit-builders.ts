@@ -257,6 +257,8 @@ export class CallScript {
         cancellationRequested: false,
         cancelBy: null,
         irreversible: null,
+        contradicted: false,
+        reserved: null,
         compensatedBy: null,
         externalRequestId: null,
         ...status,

@@ -383,5 +383,66 @@ export function describeReads({ current }: StoreUnderTest): void {
       expect(await store.read.unitEventIds(TENANT, whole.unitId)).toEqual(events.map(({ eventId }) => eventId));
       expect(await store.read.unitEventIds('globex', whole.unitId)).toEqual([]);
     });
+
+    it('counts denials of one intent by who denied it, from a time on and in one tenant', async () => {
+      const { store } = current();
+      const intent_digest = `sha256:${newId('toolCall')}`;
+      const denied = (status_reason: string, minute: number, more: Partial<TableRow<'tool_calls'>> = {}): Write =>
+        callInsert({ status: 'denied', status_reason, intent_digest, updated_at: at(minute), ...more });
+      const writes = [
+        denied('policy', 1),
+        denied('approval', 2),
+        denied('policy_at_dispatch', 3),
+        denied('policy', 4, { tenant: 'globex' }),
+        denied('policy', 5, { intent_digest: 'sha256:other' }),
+        denied('policy', 6, { status: 'not_executed' }),
+      ];
+      await store.commit(unit({ writes }));
+      expect(await store.read.denialsSince(TENANT, intent_digest, at(0))).toEqual({ byPeople: 1, byPolicy: 2 });
+      expect(await store.read.denialsSince(TENANT, intent_digest, at(2))).toEqual({ byPeople: 1, byPolicy: 1 });
+      expect(await store.read.denialsSince(TENANT, intent_digest, at(4))).toEqual({ byPeople: 0, byPolicy: 0 });
+    });
+
+    it('knows whether a principal has used a capability before, the call itself left out', async () => {
+      const { store } = current();
+      const row = {
+        tenant: TENANT,
+        principal: principalKey(PRINCIPAL),
+        capability: 'used.before',
+        key_hash: newId('toolCall'),
+        intent_digest: 'sha256:x',
+        tool_call_id: 'call_first',
+        created_at: at(0),
+      };
+      await store.commit(unit({ writes: [{ op: 'insert', table: 'idempotency', row, takenGuard: 'idempotency' }] }));
+      const used = (tenant: string, capability: string, toolCallId: string) =>
+        store.read.usedBefore(tenant, row.principal, capability, toolCallId);
+      expect(await used(TENANT, 'used.before', 'call_second')).toBe(true);
+      expect(await used(TENANT, 'used.before', 'call_first')).toBe(false);
+      expect(await used(TENANT, 'used.never', '')).toBe(false);
+      expect(await used('globex', 'used.before', '')).toBe(false);
+    });
+
+    it('finds counters before a time that no open call may give back to', async () => {
+      const { store } = current();
+      const prefix = `t-${newId('toolCall')}/`;
+      const key = (minute: number, name: string): string => `${prefix}${at(minute)}/${name}`;
+      const reserved = (...keys: string[]): string =>
+        JSON.stringify(keys.map((each) => ({ key: each, add: 1, max: 9 })));
+      const keys = [key(1, 'free'), key(2, 'open'), key(3, 'done'), key(4, 'found'), key(5, 'handed'), key(9, 'later')];
+      const writes = [
+        callInsert({ status: 'result_unknown', reserved: reserved(key(0, 'none'), key(2, 'open')) }),
+        callInsert({ status: 'completed', reserved: reserved(key(3, 'done')) }),
+        callInsert({ status: 'manual_handoff', reserved: reserved(key(4, 'found')), resolution_finding: 'happened' }),
+        callInsert({ status: 'manual_handoff', reserved: reserved(key(5, 'handed')) }),
+        callInsert({ status: 'proposed', tenant: 'globex', reserved: reserved(key(1, 'free')) }),
+      ];
+      const counters = keys.map((each) => ({ tenant: TENANT, key: each, add: 1, max: null }));
+      await store.commit(unit({ writes, counters }));
+      const found = async (limit: number) =>
+        (await store.read.endedCounters(prefix, at(8), limit)).map(({ counter_key }) => counter_key);
+      expect(await found(10)).toEqual([key(1, 'free'), key(3, 'done'), key(4, 'found')]);
+      expect(await found(2)).toEqual([key(1, 'free'), key(3, 'done')]);
+    });
   });
 }

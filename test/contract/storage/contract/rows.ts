@@ -123,6 +123,18 @@ export function describeRows({ current }: StoreUnderTest): void {
       expect(await store.read.counter('other', 'in-flight')).toBe(0);
     });
 
+    it('never counts below nothing, and takes nothing from a counter that is not there', async () => {
+      const { store } = current();
+      const count = (key: string, add: number) =>
+        outcomeOf(store.commit(unit({ counters: [{ tenant: TENANT, key, add, max: null }] })));
+      expect([await count('taken', 2), await count('taken', -5), await count('none', -1)]).toEqual(
+        Array(3).fill('committed'),
+      );
+      expect([await store.read.counter(TENANT, 'taken'), await store.read.counter(TENANT, 'none')]).toEqual([0, 0]);
+      expect(await count('none', 1)).toBe('committed');
+      expect(await store.read.counter(TENANT, 'none')).toBe(1);
+    });
+
     it('keeps a vote per person and lets it be withdrawn and cast again', async () => {
       const { store } = current();
       const approvalId = newId('approval');
