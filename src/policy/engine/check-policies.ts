@@ -103,7 +103,12 @@ function setFrom(
     ({ name, version }) => [name, { version, shape: shapes[name] ?? { kind: 'record', members: {} } }] as const,
   );
   return {
-    revision: digestOfJson({ policies: texts, schema: jsonOf(schema), cedarVersion: cedar.getCedarVersion() }),
+    revision: digestOfJson({
+      policies: texts,
+      schema: jsonOf(schema),
+      cedarVersion: cedar.getCedarVersion(),
+      defaults: { ...defaults },
+    }),
     schemaDigest: digestOfJson(jsonOf(schema)),
     engineVersion: engineVersionOf(cedar),
     policies: policies.map(({ annotations, text, reading }) => ({ annotations, text, actions: reading.actions })),

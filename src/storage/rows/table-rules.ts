@@ -1,4 +1,5 @@
 import { OUTCOME_KEYS } from './outcome.columns.js';
+import { POLICY_DELETABLE, POLICY_KEYS, POLICY_REPLACEABLE } from './policy.columns.js';
 import { SESSION_KEYS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
 
@@ -12,6 +13,7 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   handoffs: ['handoff_id'],
   ...OUTCOME_KEYS,
   ...SESSION_KEYS,
+  ...POLICY_KEYS,
   control_commands: ['tenant', 'command_id'],
   capabilities: ['name', 'version'],
   pauses: ['tenant', 'target_kind', 'target'],
@@ -35,6 +37,7 @@ export const REPLACEABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'capabilities',
   'pauses',
   'policy_active',
+  ...POLICY_REPLACEABLE,
   'work',
   'open_intents',
   'late_keys',
@@ -46,6 +49,7 @@ export const REPLACEABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
 
 /** Rows a unit may delete: what is no longer so, and is still to be read in the events where it ever was one. */
 export const DELETABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
+  ...POLICY_DELETABLE,
   'pauses',
   'work',
   'open_intents',

@@ -7,6 +7,7 @@ import { eventReader } from '../readers/event.reader.js';
 import { installationReader } from '../readers/installation.reader.js';
 import { lateResultReader } from '../readers/late-result.reader.js';
 import { outcomeReader } from '../readers/outcome.reader.js';
+import { policyReader } from '../readers/policy.reader.js';
 import { OpenedKeys } from '../readers/opened-keys.js';
 import { proposalReader } from '../readers/proposal.reader.js';
 import { runChainReader } from '../readers/run-chain.reader.js';
@@ -78,5 +79,6 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...runChainReader(connection, keys),
     ...outcomeReader(connection),
     ...sessionReader(connection, keys),
+    ...policyReader(connection, keys),
   };
 }
