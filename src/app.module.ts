@@ -23,7 +23,7 @@ import { RunDirectory } from './control/propose-tool-call/run-directory.js';
 import { RecordCallbackHandler } from './control/record-callback/record-callback.handler.js';
 import { RecordStatementHandler } from './control/record-statement/record-statement.handler.js';
 import { RUN_CHAIN } from './control/run-chain.providers.js';
-import { ReloadPoliciesHandler } from './control/reload-policies/reload-policies.handler.js';
+import { POLICY_COMMANDS } from './control/policy-life.providers.js';
 import { ReplayDeliveriesHandler } from './control/replay-deliveries/replay-deliveries.handler.js';
 import { ResolveHandoffHandler } from './control/resolve-handoff/resolve-handoff.handler.js';
 import { ResumeAuthorizedHandler } from './control/resume-authorized/resume-authorized.handler.js';
@@ -43,6 +43,7 @@ import { StaleQuestions } from './policy/approvals/stale-questions.js';
 import { CaseFile } from './policy/case-file.js';
 import { Judge } from './policy/judge.js';
 import { POLICY_ENGINE } from './policy/engine/policy-engine.providers.js';
+import { POLICY_LIFE } from './policy/life/policy-life.providers.js';
 import { PolicyActivation } from './policy/policy-activation.js';
 import { PolicyMetrics } from './policy/policy-metrics.js';
 import { PolicyWatch } from './policy/policy-watch.js';
@@ -81,6 +82,7 @@ import { IdSource } from './system/id-source.js';
 import { Logger } from './system/logger.js';
 import { SESSION_COMMANDS } from './control/sessions.providers.js';
 import { CONTROLLERS } from './http/controllers.js';
+import { PolicyViews } from './http/policy-views.js';
 import { SessionReading } from './http/session-reading.js';
 import { SessionAccess } from './control/read-session/session-access.js';
 import { SessionStores } from './sessions/open-session-stores.js';
@@ -116,7 +118,7 @@ const CONTROL = [
   CancelToolCallHandler,
   RetryToolCallHandler,
   SetPauseHandler,
-  ReloadPoliciesHandler,
+  ...POLICY_COMMANDS,
   ResumeAuthorizedHandler,
   ResolveHandoffHandler,
   ReplayDeliveriesHandler,
@@ -155,6 +157,7 @@ const RUNTIME = [
 ];
 /** What readiness and metrics say; each part registers itself. */
 const OPERATIONS = [
+  PolicyViews,
   SessionAccess,
   SessionReading,
   StoreWatch,
@@ -165,7 +168,16 @@ const OPERATIONS = [
   CallLog,
   RefusalLog,
 ];
-const POLICY = [PolicyService, PolicyActivation, CaseFile, Judge, Rejudgement, ApprovalExpiry, StaleQuestions];
+const POLICY = [
+  ...POLICY_LIFE,
+  PolicyService,
+  PolicyActivation,
+  CaseFile,
+  Judge,
+  Rejudgement,
+  ApprovalExpiry,
+  StaleQuestions,
+];
 
 /** Composition: the one place that knows every folder. */
 @Module({})

@@ -2,6 +2,8 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Settings } from './config/settings.js';
 import { ApprovalExpiry } from './policy/approvals/approval-expiry.js';
 import { StaleQuestions } from './policy/approvals/stale-questions.js';
+import { ActivationExpiry } from './policy/life/activation-expiry.js';
+import { PolicyBoot } from './policy/life/policy-boot.js';
 import { PolicyWatch } from './policy/policy-watch.js';
 import { Breaker } from './proxy/executor/breaker.js';
 import { Canceller } from './proxy/cancel/canceller.worker.js';
@@ -70,6 +72,7 @@ export async function startWork(
       { name: 'ownership', tick: () => app.get(Ownership).tick() },
       { name: 'approval expiry', tick: () => expiry.tick() },
       { name: 'stale questions', tick: () => stale.tick() },
+      { name: 'policy activations', tick: () => app.get(ActivationExpiry).tick() },
       { name: 'orphaned attempts', tick: () => orphans.tick() },
       { name: 'late results', tick: () => late.tick() },
       { name: 'authorized calls', tick: () => authorized.tick() },
@@ -94,6 +97,11 @@ export async function startWork(
   const polls = new Periodic([{ name: 'accepted calls', tick: () => polling.tick() }], POLL_INTERVAL_MS, logger);
   watchSweep(sweep, app.get(Readiness));
   await looks.start();
+  // A shadow decides nothing, so the start does not wait for it.
+  app
+    .get(PolicyBoot)
+    .resumeShadow()
+    .catch((error: unknown) => logger.error('the shadow was not resumed', { error: errorName(error) }));
   clockWatch.onIrregularity(() => void sweep.wake());
   clockWatch.start(await lastSignOfLife(app.get(UnitDesk)));
   executor.start();

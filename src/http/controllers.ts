@@ -12,6 +12,8 @@ import { OutboxController } from './outbox.controller.js';
 import { BackupsController } from './backups.controller.js';
 import { LateEvidenceController } from './late-evidence.controller.js';
 import { FeedbackController } from './feedback.controller.js';
+import { PoliciesController } from './policies.controller.js';
+import { PolicyTrialsController } from './policy-trials.controller.js';
 import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
@@ -31,6 +33,8 @@ export const CONTROLLERS: Type[] = [
   BackupsController,
   LateEvidenceController,
   FeedbackController,
+  PoliciesController,
+  PolicyTrialsController,
   HealthController,
   MetricsController,
   OpenApiController,

@@ -9,7 +9,7 @@ import type { PolicyProblem } from './engine/policy-problem.js';
 import type { LoadReport } from './engine/policy-set.js';
 import { StoredSets } from './life/stored-sets.js';
 import { POLICY_SCOPE } from './policy-guard.js';
-import { PolicyService, loadEvent, type StandbySet } from './policy.service.js';
+import { PolicyService, loadEvent, type CheckedSet, type StandbySet } from './policy.service.js';
 
 /** Who proposed a set and who allowed it, where activation is an approved action. */
 export interface Activators {
@@ -52,6 +52,11 @@ export class PolicyActivation {
       if (!draft.isEmpty) await this.desk.commit(draft);
       return standby.report;
     });
+  }
+
+  /** Checks a set and does nothing with it. */
+  look(files: FilesRead | null): Promise<CheckedSet> {
+    return this.policy.check(files);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { CanonicalRequest } from './core/canonical-request.js';
 import { canonicalRequest } from './core/canonical-request.js';
 import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
 import { NO_SET, engineErrorDecision } from './engine/evaluate.js';
-import { candidateFrom, readPolicyFiles, type FilesRead } from './engine/load-policies.js';
+import { candidateFrom, readPolicyFiles, type CandidateRead, type FilesRead } from './engine/load-policies.js';
 import { PolicyEvaluator, refusedStandby, type Standby } from './engine/policy-evaluator.js';
 import { problem } from './engine/policy-problem.js';
 import type { LoadReport, PolicyCandidate, PolicySet, UnattendedPermit } from './engine/policy-set.js';
@@ -15,10 +15,14 @@ import { refusedReport } from './engine/policy-set.js';
 import { PolicySource } from './engine/policy-source.js';
 import { PolicyMetrics } from './policy-metrics.js';
 
-/** A set that stands ready, and what it was made from; null where it never became a candidate. */
-export interface StandbySet extends Standby {
+/** What the check of a set said, and what the set is made from; null where it never became a candidate. */
+export interface CheckedSet {
+  readonly report: LoadReport;
   readonly candidate: PolicyCandidate | null;
 }
+
+/** A checked set that stands ready. */
+export interface StandbySet extends Standby, CheckedSet {}
 
 /** Asks the policy in force, and puts policy in force. Holds waiting only; the rules are in `core/` and `engine/`. */
 @Injectable()
@@ -74,6 +78,18 @@ export class PolicyService implements OnApplicationShutdown {
     const turn = this.loading.then(() => this.prepareNext(given));
     this.loading = turn;
     return turn;
+  }
+
+  /** The files as a candidate for what is in force now, or why they are none. */
+  candidate(given: FilesRead): CandidateRead {
+    return candidateFrom(given, this.source.current());
+  }
+
+  /** Checks the folder, or the files given, and keeps nothing of it. Never rejects. */
+  async check(given: FilesRead | null = null): Promise<CheckedSet> {
+    const standby = await this.standby(given);
+    await standby.leave();
+    return { report: standby.report, candidate: standby.candidate };
   }
 
   /** The set in force as it was checked; null: there is none. */

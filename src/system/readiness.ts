@@ -13,7 +13,10 @@ export type ReadinessName =
   | 'session_logs'
   | 'sink_gone'
   | 'dead_letters'
-  | 'unattended_permits';
+  | 'unattended_permits'
+  | 'policy_refused'
+  | 'policy_folder_differs'
+  | 'policy_shadow_refused';
 
 /**
  * `not_ready`: the process can do nothing for anybody, so whatever sends it traffic should stop: its store has failed, or

@@ -32,8 +32,7 @@ export function memoryPolicyReader(store: Kept, erased: ReadonlySet<string> = ne
         .filter((row) => row.revision === revision)
         .toSorted((a, b) => b.sequence - a.sequence)
         .slice(0, limit),
-    shadowSequence: async () =>
-      Math.max(0, ...store.rows('policy_shadow_differences').map(({ sequence }) => sequence)),
+    shadowSequence: async () => Math.max(0, ...store.rows('policy_shadow_differences').map(({ sequence }) => sequence)),
     decisionsIn: async ({ from, below, since, until }) =>
       decisions(
         ({ position, envelope }) =>

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FILE_LIMITS, loadPolicies, readPolicyFiles } from './load-policies.js';
 import type { PolicySources } from './load-policies.js';
 import { PolicyEvaluator, refusedStandby, type Standby } from './policy-evaluator.js';
-import type { PolicyCandidate } from './policy-set.js';
+import type { LoadReport, PolicyCandidate } from './policy-set.js';
 
 class RecordingEvaluator extends PolicyEvaluator {
   readonly candidates: PolicyCandidate[] = [];

@@ -30,8 +30,7 @@ export async function loadPolicies(evaluator: PolicyEvaluator, sources: PolicySo
 }
 
 export type CandidateRead =
-  | { readonly ok: true; readonly candidate: PolicyCandidate }
-  | { readonly ok: false; readonly report: LoadReport };
+  { readonly ok: true; readonly candidate: PolicyCandidate } | { readonly ok: false; readonly report: LoadReport };
 
 /** Policy texts with what they are about, once they have been looked at: the engine sees none that could harm it. */
 export function candidateFrom({ files, problems }: FilesRead, sources: Omit<PolicySources, 'dir'>): CandidateRead {

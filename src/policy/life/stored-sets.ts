@@ -23,7 +23,7 @@ export interface NewSet {
 /** Keeps every set that was proposed or in force, once, so that each decision can be replayed with the set that made it. */
 @Injectable()
 export class StoredSets {
-  constructor(private readonly desk: UnitDesk) {}
+  constructor(readonly desk: UnitDesk) {}
 
   /** Adds the set to the unit unless it is kept already. Two units that keep the same new set: one fails and looks again. */
   async keepIn(draft: UnitDraft, { report, candidate }: NewSet): Promise<void> {

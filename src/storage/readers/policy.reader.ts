@@ -51,9 +51,7 @@ export function policyReader(connection: ReadConnection, keys: OpenedKeys): Poli
   };
 }
 
-function policyRows(
-  connection: ReadConnection,
-): Omit<PolicyReader, 'decisionsIn' | 'decision' | 'decisionsOf'> {
+function policyRows(connection: ReadConnection): Omit<PolicyReader, 'decisionsIn' | 'decision' | 'decisionsOf'> {
   return {
     policySet: (revision) =>
       connection.one<TableRow<'policy_sets'>>('SELECT * FROM policy_sets WHERE revision = ?', revision),
