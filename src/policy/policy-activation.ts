@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { CountersignError } from '../domain/errors/countersign-error.js';
 import type { Actor } from '../domain/events/envelope.js';
 import type { JsonObject } from '../domain/json/json-value.js';
 import { COUNTERSIGN, INSTALLATION, UnitDesk } from '../storage/units/unit-desk.js';
 import type { UnitDraft } from '../storage/units/unit-draft.js';
 import type { FilesRead } from './engine/load-policies.js';
-import type { PolicyProblem } from './engine/policy-problem.js';
 import type { LoadReport } from './engine/policy-set.js';
 import { StoredSets } from './life/stored-sets.js';
 import { POLICY_SCOPE } from './policy-guard.js';
+import { refusal } from './policy-problems.js';
 import { PolicyService, loadEvent, type CheckedSet, type StandbySet } from './policy.service.js';
 
 /** Who proposed a set and who allowed it, where activation is an approved action. */
@@ -138,18 +137,4 @@ function peopleOf({ activationId, author, approver }: Activators) {
     author: author as unknown as JsonObject,
     approver: approver as unknown as JsonObject,
   };
-}
-
-export function refusal(report: LoadReport): CountersignError {
-  const problems = problemLines(report.problems);
-  return new CountersignError('policy_set_refused', `the policy set is not usable:\n  ${problems.join('\n  ')}`, {
-    problems,
-  });
-}
-
-/** One line for each problem, as people read it. */
-export function problemLines(problems: readonly PolicyProblem[]): string[] {
-  return problems.map(({ file, policyId, code, message }) =>
-    [file, policyId, `${code}: ${message}`].filter((part) => part !== null).join(' '),
-  );
 }

@@ -1,7 +1,8 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Settings } from '../../config/settings.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
-import { PolicyActivation, refusal } from '../../policy/policy-activation.js';
+import { PolicyActivation } from '../../policy/policy-activation.js';
+import { refusal } from '../../policy/policy-problems.js';
 import { CommandLog, type Acknowledged } from '../command-log.js';
 import { requireInstallationOperator } from '../own-call.js';
 import { ReloadPolicies } from './reload-policies.command.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '../../system/metrics/metrics.js';
 import { Readiness } from '../../system/readiness.js';
-import { problemLines } from '../policy-activation.js';
+import { problemLines } from '../policy-problems.js';
 import { PolicyService } from '../policy.service.js';
 import { FolderComparison } from './folder-comparison.js';
 import { PolicyShadow } from './shadow.worker.js';
