@@ -24,9 +24,10 @@ export class InProcessPolicyEvaluator extends PolicyEvaluator {
     super();
   }
 
-  static async create(): Promise<InProcessPolicyEvaluator> {
+  /** Two on one thread need two names: parsed sets are the thread's. */
+  static async create(name = 'serving'): Promise<InProcessPolicyEvaluator> {
     const cedar = await loadCedar();
-    return new InProcessPolicyEvaluator(cedar, new CedarEngine(cedar));
+    return new InProcessPolicyEvaluator(cedar, new CedarEngine(cedar, name));
   }
 
   override get active(): PolicySet | null {
