@@ -1,8 +1,7 @@
 /** @import { MigrationInterface, QueryRunner } from 'typeorm' */
 
 /**
- * Policy sets as they were decided with, proposals to put one in force, the shadow, and the definitions of earlier
- * capability versions. A migration is history: it imports nothing of the product, so that it means the same for ever.
+ * Policy sets as they were decided with, proposals to put one in force, and the shadow. A migration is history: it imports nothing of the product, so that it means the same for ever.
  *
  * @implements {MigrationInterface}
  */
@@ -14,7 +13,7 @@ export class PolicySets1768003200000 {
    * @returns {Promise<void>}
    */
   async up(runner) {
-    for (const statement of [...STATEMENTS, ...immutable('policy_sets'), ...immutable('capability_manifests')]) {
+    for (const statement of [...STATEMENTS, ...immutable('policy_sets')]) {
       await runner.query(statement);
     }
     await runner.query('PRAGMA user_version = 10');
@@ -89,20 +88,5 @@ const STATEMENTS = [
     to_outcome TEXT NOT NULL,
     to_determining TEXT NOT NULL,
     decided_at TEXT NOT NULL
-  ) STRICT`,
-  `CREATE TABLE capability_manifests (
-    manifest_digest TEXT NOT NULL PRIMARY KEY,
-    name TEXT NOT NULL,
-    version TEXT NOT NULL,
-    content TEXT NOT NULL,
-    first_seen TEXT NOT NULL
-  ) STRICT`,
-  `CREATE TABLE capability_rollbacks (
-    name TEXT NOT NULL PRIMARY KEY,
-    to_version TEXT NOT NULL,
-    manifest_digest TEXT NOT NULL,
-    reason TEXT,
-    event_id TEXT NOT NULL,
-    set_at TEXT NOT NULL
   ) STRICT`,
 ];

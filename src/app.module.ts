@@ -277,7 +277,12 @@ function derived(): Provider[] {
         new CapabilityGate(registry, pauses, slots),
       inject: [CapabilityRegistry, PauseBoard, DispatchHandover],
     },
-    { provide: PauseBoard, useFactory: (store: Store) => new PauseBoard(store.read, store.feed), inject: [Store] },
+    {
+      provide: PauseBoard,
+      useFactory: (store: Store, registry: CapabilityRegistry) =>
+        new PauseBoard(store.read, store.feed, (name) => registry.get(name)?.id),
+      inject: [Store, CapabilityRegistry],
+    },
     { provide: CallWatch, useFactory: (store: Store) => new CallWatch(store.feed), inject: [Store] },
     { provide: EventStreams, useFactory: (store: Store) => new EventStreams(store), inject: [Store] },
     {

@@ -97,11 +97,7 @@ export async function startWork(
   const polls = new Periodic([{ name: 'accepted calls', tick: () => polling.tick() }], POLL_INTERVAL_MS, logger);
   watchSweep(sweep, app.get(Readiness));
   await looks.start();
-  // A shadow decides nothing, so the start does not wait for it.
-  app
-    .get(PolicyBoot)
-    .resumeShadow()
-    .catch((error: unknown) => logger.error('the shadow was not resumed', { error: errorName(error) }));
+  void resumeShadow(app, logger);
   clockWatch.onIrregularity(() => void sweep.wake());
   clockWatch.start(await lastSignOfLife(app.get(UnitDesk)));
   executor.start();
@@ -127,6 +123,15 @@ export async function startWork(
     await executor.stop(graceMs);
     breaker.stop();
   };
+}
+
+/** A shadow decides nothing, so the start neither waits for it nor fails with it. */
+async function resumeShadow(app: NestFastifyApplication, logger: Logger): Promise<void> {
+  try {
+    await app.get(PolicyBoot).resumeShadow();
+  } catch (error) {
+    logger.error('the shadow policy set was not resumed', { error: errorName(error) });
+  }
 }
 
 /** Wall-clock milliseconds; null in a new installation. */

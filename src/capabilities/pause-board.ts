@@ -21,6 +21,8 @@ export class PauseBoard {
   constructor(
     private readonly read: StoreReader,
     feed: Feed,
+    /** `name@version` in force of a capability; undefined: none is. */
+    private readonly idInForce: (name: string) => string | undefined = () => undefined,
   ) {
     feed.subscribe('pause-board', ({ unit }) => {
       if (unit.writes.some((write) => write.table === 'pauses' || write.table === 'capabilities')) {
@@ -65,7 +67,23 @@ export class PauseBoard {
   /** The pause that holds for such a call, or null. A held store pauses everything. */
   find(tenant: string, principal: Principal, capability: string): TableRow<'pauses'> | null {
     if (this.storeHold !== null) return HELD_STORE;
-    return this.pauses.find((pause) => applies(pause, tenant, principal, capability)) ?? null;
+    return this.pauses.find((pause) => this.applies(pause, tenant, principal, capability)) ?? null;
+  }
+
+  /** A capability is paused by its name, or as one version: that pause says nothing about the next version. */
+  private applies(pause: TableRow<'pauses'>, tenant: string, principal: Principal, capability: string): boolean {
+    const { target } = pause;
+    switch (pause.target_kind) {
+      case 'all':
+        return true;
+      case 'tenant':
+        return target === tenant;
+      case 'principal':
+        return pause.tenant === tenant && (target === principal.sub || target === principal.act);
+      case 'capability':
+        if (pause.tenant !== tenant) return false;
+        return target === capability || (target.includes('@') && target === this.idInForce(capability));
+    }
   }
 
   guard(): Guard {
@@ -86,16 +104,3 @@ const HELD_STORE: TableRow<'pauses'> = {
   set_event_id: '',
   set_at: '',
 };
-
-function applies(pause: TableRow<'pauses'>, tenant: string, principal: Principal, capability: string): boolean {
-  switch (pause.target_kind) {
-    case 'all':
-      return true;
-    case 'tenant':
-      return pause.target === tenant;
-    case 'principal':
-      return pause.tenant === tenant && (pause.target === principal.sub || pause.target === principal.act);
-    case 'capability':
-      return pause.tenant === tenant && pause.target === capability;
-  }
-}

@@ -45,7 +45,5 @@ export function memoryPolicyReader(store: Kept, erased: ReadonlySet<string> = ne
       decisions(({ envelope }) => envelope.tenant === tenant && envelope.policyDecisionId === id)[0] ?? null,
     decisionsOf: async (tenant, id) =>
       decisions(({ envelope }) => envelope.tenant === tenant && envelope.streamId === id),
-    storedManifest: (digest) => one('capability_manifests', (row) => row.manifest_digest === digest),
-    capabilityRollbacks: async () => store.rows('capability_rollbacks'),
   };
 }

@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
   PolicyOverview,
@@ -9,6 +10,7 @@ import type {
   StoredPolicySet,
 } from '../../src/client/contract/policies.js';
 import { ask, forbid, opaqueManifest, permit, type Files } from '../support/demo-capabilities.js';
+import { countersign } from '../support/command-line.js';
 import { eventsOfType } from '../support/event-records.js';
 import { approvalIdOf, expectProblem, type Client } from '../support/http-client.js';
 import { CAST, Stack } from '../support/stack.js';
@@ -21,6 +23,8 @@ const BASE = Object.fromEntries(
     .map((name) => [name, readFileSync(new URL(name, EXAMPLE), 'utf8')]),
 );
 const given = (files: Files) => Object.entries({ ...BASE, ...files }).map(([name, text]) => ({ name, text }));
+
+const permitted = permit('demo.pay');
 
 let stack: Stack;
 let harness: Client;
@@ -97,6 +101,29 @@ describe('a candidate', () => {
   });
 });
 
+describe('the command line', () => {
+  it('replays a call, previews the folder, and runs golden cases that fail with what came', async () => {
+    const tokenFile = join(stack.dir, 'operator-token');
+    writeFileSync(tokenFile, await stack.token({ ...CAST.operator }));
+    const server = ['--url', stack.proxy.url, '--token-file', tokenFile];
+    const { toolCallId } = (await propose()).body;
+    const replayed = await countersign(['policy', 'replay', toolCallId, ...server], stack.environment);
+    expect(replayed).toMatchObject({ code: 0, out: expect.stringContaining('requires_confirmation  same') });
+    const folder = join(stack.dir, 'policies');
+    const previewed = await countersign(['policy', 'preview', '--dir', folder, ...server], stack.environment);
+    expect(previewed).toMatchObject({ code: 0, out: expect.stringContaining(': 0 of ') });
+    const passed = await countersign(['policy', 'test'], stack.environment);
+    expect(passed).toMatchObject({ code: 0, out: '6 passed, 0 failed\n' });
+    const wrong =
+      '[{ name: x, capability: demo.pay, request: { sub: s, input: { amount: 1 } }, expect: { outcome: allow } }]';
+    writeFileSync(join(stack.dir, 'wrong.cases.yaml'), wrong);
+    const failed = await countersign(['policy', 'test', join(stack.dir, 'wrong.cases.yaml')], stack.environment);
+    expect(failed.code).toBe(1);
+    expect(failed.out).toContain('  outcome: expected "allow", got "requires_confirmation"');
+    expect(failed.out).toContain('0 passed, 1 failed');
+  });
+});
+
 describe('a policy folder that breaks while the server runs', () => {
   it('leaves the last good set in force, as an event and a readiness reason, until it is whole again [T03]', async () => {
     const { revision } = (await overview()).inForce ?? {};
@@ -118,19 +145,26 @@ describe('a policy folder that breaks while the server runs', () => {
   });
 });
 
-describe('a shadow', () => {
-  it('says what it would have said, and goes on after a restart', async () => {
-    const files = given(permit('demo.pay'));
-    expect((await operator.post('/v1/policies/shadow', { files })).status).toBe(202);
-    const { revision } = (await overview()).shadow ?? {};
+describe('a shadow, and activation as an approved action', () => {
+  const files = given({ ...permit('demo.pay'), ...forbid('demo.pay') });
+  const differences = () => operator.get<PolicyShadowReport>('/v1/policies/shadow');
+
+  it('the shadow says what it would have said', async () => {
+    expectProblem(await operator.post('/v1/policies/activate', { files, reason: 'x' }), 'policy_activation_by_folder');
+    const set = await operator.post('/v1/policies/shadow', { files: given(permitted) });
+    expect(set.status).toBe(202);
     const first = await propose();
-    const differences = () => operator.get<PolicyShadowReport>('/v1/policies/shadow');
     const seen = await until('a difference', differences, ({ body }) => body.differences.length > 0);
     expect(seen.body.differences[0]).toMatchObject({
       toolCallId: first.body.toolCallId,
       from: { outcome: 'requires_confirmation' },
       to: { outcome: 'allow', determining: ['demo.pay.permit'] },
     });
+  });
+
+  it('goes on after a kill, and ends when it is told', async () => {
+    const { revision } = (await overview()).shadow ?? {};
+    stack.set({ COUNTERSIGN_POLICY__ACTIVATION: 'approved' });
     await stack.restart('SIGKILL');
     await until('the shadow is back', overview, ({ shadow }) => shadow?.state === 'asking');
     expect((await overview()).shadow?.revision).toBe(revision);
@@ -141,14 +175,8 @@ describe('a shadow', () => {
     expect((await differences()).body).toEqual({ shadow: null, flips: [], differences: [] });
     expectProblem(await operator.send('DELETE', '/v1/policies/shadow'), 'policy_shadow_not_set');
   });
-});
 
-describe('where activation is an approved action', () => {
   it('one operator proposes, another one allows, and the folder decides nothing, restarts included [X17]', async () => {
-    const files = given({ ...permit('demo.pay'), ...forbid('demo.pay') });
-    expectProblem(await operator.post('/v1/policies/activate', { files, reason: 'x' }), 'policy_activation_by_folder');
-    stack.set({ COUNTERSIGN_POLICY__ACTIVATION: 'approved' });
-    await stack.restart('SIGTERM');
     const start = await overview();
     expect(start).toMatchObject({ activation: 'approved', folderDiffers: false });
     expectProblem(await operator.control({ type: 'reload', target: 'policies' }), 'policy_activation_needs_approval');
@@ -170,8 +198,7 @@ describe('where activation is an approved action', () => {
     await stack.restart('SIGKILL');
     expect(await overview()).toMatchObject({ inForce: { revision }, folderDiffers: true, activations: [] });
     expect((await propose()).body.status).toBe('denied');
-    const ready = await operator.get<{ reasons: { name: string }[] }>('/readyz');
-    expect(ready.body.reasons.map(({ name }) => name)).toContain('policy_folder_differs');
-    expect((await operator.get<StoredPolicySet>(`/v1/policies/sets/${start.inForce?.revision}`)).status).toBe(200);
+    const ready = await operator.get<{ information: { name: string }[] }>('/readyz');
+    expect(ready.body.information.map(({ name }) => name)).toContain('policy_folder_differs');
   });
 });

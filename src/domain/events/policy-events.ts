@@ -1,6 +1,6 @@
 import { define } from './event-definition.js';
 
-/** How a policy set comes into force where that is an approved action, what shadows it, and versions that go back. Part of the catalogue. */
+/** How a policy set comes into force where that is an approved action, and what shadows it. Part of the catalogue. */
 export const POLICY_EVENTS = {
   'policy.activation_proposed': define('policy', 1, ['control-plane'], {
     activationId: 'text',
@@ -37,18 +37,6 @@ export const POLICY_EVENTS = {
   'policy.shadow_cleared': define('policy', 1, ['control-plane'], {
     policyRevision: 'text',
     by: 'object',
-    reason: 'text?',
-  }),
-  'capability.rolled_back': define('capability', 1, ['control-plane'], {
-    fromVersion: 'text',
-    toVersion: 'text',
-    manifestDigest: 'text',
-    reason: 'text?',
-  }),
-  'capability.rollback_lifted': define('capability', 1, ['control-plane'], {
-    fromVersion: 'text',
-    toVersion: 'text',
-    manifestDigest: 'text',
     reason: 'text?',
   }),
 } as const;

@@ -14,7 +14,7 @@ const files = [
   },
 ];
 
-const preview: PolicyPreviewBody = { files, limit: 500, from: '2031-01-01T00:00:00Z' };
+const preview: PolicyPreviewBody = { files, limit: 500, from: '2031-01-01T00:00:00.000Z' };
 const replays: PolicyReplayBody[] = [
   { toolCallId: 'call_01jz0q6k3v5m8x2c4d7f9h1k3n' },
   { policyDecisionId: 'dec_01jz0q6k3v5m8x2c4d7f9h1k3r' },

@@ -107,7 +107,9 @@ export class PolicyPreview {
       const chosen = found.slice(0, range.limit - looked);
       looked += chosen.length;
       const made = await Promise.all(chosen.map((decision) => this.decisions.asMade(decision)));
-      const answers = await Promise.all(made.map((decision) => (decision === null ? null : decide(decision.request))));
+      const answers = await Promise.all(
+        made.map(async (decision) => (decision === null ? null : decide(decision.request))),
+      );
       for (const [index, decision] of made.entries()) {
         const now = answers[index];
         if (decision === null || now === null || now === undefined) skipped.add('erased');

@@ -71,11 +71,15 @@ export class PolicyShadow {
     this.current = current;
     const engine = this.trials.start();
     const report = await engine.load(candidate);
-    if (this.current !== current) return void (await engine.stop());
+    if (this.current !== current) {
+      await engine.stop();
+      return;
+    }
     if (!report.accepted) {
       current.state = 'refused';
       this.logger.warn('the shadow policy set cannot be asked', { revision, problems: report.problems.length });
-      return void (await engine.stop());
+      await engine.stop();
+      return;
     }
     await this.record.begin(revision);
     this.engine = engine;

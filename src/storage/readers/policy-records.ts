@@ -35,6 +35,4 @@ export interface PolicyReader {
   decision(tenant: string, policyDecisionId: string): Promise<ReadDecision | null>;
   /** Every decision about one call, in order. */
   decisionsOf(tenant: string, toolCallId: string): Promise<readonly ReadDecision[]>;
-  storedManifest(manifestDigest: string): Promise<TableRow<'capability_manifests'> | null>;
-  capabilityRollbacks(): Promise<readonly TableRow<'capability_rollbacks'>[]>;
 }

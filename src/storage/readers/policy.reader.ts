@@ -84,13 +84,6 @@ function policyRows(connection: ReadConnection): Omit<PolicyReader, 'decisionsIn
       );
       return row?.sequence ?? 0;
     },
-    storedManifest: (digest) =>
-      connection.one<TableRow<'capability_manifests'>>(
-        'SELECT * FROM capability_manifests WHERE manifest_digest = ?',
-        digest,
-      ),
-    capabilityRollbacks: () =>
-      connection.many<TableRow<'capability_rollbacks'>>('SELECT * FROM capability_rollbacks ORDER BY name'),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Columns of policy sets, activations, the shadow and kept manifests. Part of `TABLE_COLUMNS`. */
+/** Columns of policy sets, activations and the shadow. Part of `TABLE_COLUMNS`. */
 export const POLICY_COLUMNS = {
   policy_sets: {
     revision: 'text',
@@ -46,21 +46,6 @@ export const POLICY_COLUMNS = {
     to_determining: 'text',
     decided_at: 'text',
   },
-  capability_manifests: {
-    manifest_digest: 'text',
-    name: 'text',
-    version: 'text',
-    content: 'text',
-    first_seen: 'text',
-  },
-  capability_rollbacks: {
-    name: 'text',
-    to_version: 'text',
-    manifest_digest: 'text',
-    reason: 'text?',
-    event_id: 'text',
-    set_at: 'text',
-  },
 } as const;
 
 /** Primary keys of the same tables. */
@@ -70,17 +55,10 @@ export const POLICY_KEYS = {
   policy_shadow: ['scope'],
   policy_shadow_flips: ['revision', 'from_outcome', 'to_outcome'],
   policy_shadow_differences: ['slot'],
-  capability_manifests: ['manifest_digest'],
-  capability_rollbacks: ['name'],
 } as const;
 
 /** Those of them that a unit may replace whole. */
-export const POLICY_REPLACEABLE = [
-  'policy_shadow',
-  'policy_shadow_flips',
-  'policy_shadow_differences',
-  'capability_rollbacks',
-] as const;
+export const POLICY_REPLACEABLE = ['policy_shadow', 'policy_shadow_flips', 'policy_shadow_differences'] as const;
 
 /** Those of them that a unit may delete from. */
-export const POLICY_DELETABLE = ['policy_shadow', 'capability_rollbacks'] as const;
+export const POLICY_DELETABLE = ['policy_shadow'] as const;

@@ -1,4 +1,4 @@
-/** Rows of policy sets, of proposals to put one in force, of the shadow, and of kept manifests. Part of `Tables`. */
+/** Rows of policy sets, of proposals to put one in force, and of the shadow. Part of `Tables`. */
 export interface PolicyTables {
   /** A set as decisions were made with it. Immutable; one row for each revision, however often it comes back. */
   policy_sets: {
@@ -51,22 +51,5 @@ export interface PolicyTables {
     /** JSON: string[]. */
     to_determining: string;
     decided_at: string;
-  };
-  /** The text of every definition that was ever in force, so that an earlier one can be again. Immutable. */
-  capability_manifests: {
-    manifest_digest: string;
-    name: string;
-    version: string;
-    content: string;
-    first_seen: string;
-  };
-  /** Capabilities of which an earlier version is in force by an operator's word, whatever the folder says. */
-  capability_rollbacks: {
-    name: string;
-    to_version: string;
-    manifest_digest: string;
-    reason: string | null;
-    event_id: string;
-    set_at: string;
   };
 }
