@@ -58,13 +58,8 @@ export async function startWork(
 ): Promise<(graceMs: number) => Promise<void>> {
   const [executor, reconciler, breaker] = [app.get(Executor), app.get(Reconciler), app.get(Breaker)];
   const [canceller, stopping] = [app.get(Canceller), app.get(StoppingRuns)];
-  const [expiry, stale, orphans, authorized, idleRuns] = [
-    app.get(ApprovalExpiry),
-    app.get(StaleQuestions),
-    app.get(OrphanedAttempts),
-    app.get(AuthorizedCalls),
-    app.get(IdleRuns),
-  ];
+  const [expiry, stale, orphans] = [app.get(ApprovalExpiry), app.get(StaleQuestions), app.get(OrphanedAttempts)];
+  const [authorized, idleRuns] = [app.get(AuthorizedCalls), app.get(IdleRuns)];
   const [policyWatch, storeWatch, clockWatch] = [app.get(PolicyWatch), app.get(StoreWatch), app.get(ClockWatch)];
   const late = app.get(LateResults);
   const sweep = new Periodic(

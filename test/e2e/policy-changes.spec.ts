@@ -170,7 +170,7 @@ describe('a policy that changes while people are asked', () => {
 });
 
 describe('a policy that changes after the yes', () => {
-  it('refuses at dispatch what it forbids, with the versions in the record, and nothing runs [T07]', async () => {
+  it('refuses at dispatch what it forbids, with the versions in the record, and nothing runs', async () => {
     const proposed = await propose();
     const approvalId = approvalIdOf(proposed);
     await operator.control({ type: 'pause', target: 'all' });
