@@ -24,7 +24,7 @@ import { RunDirectory } from './control/propose-tool-call/run-directory.js';
 import { RecordCallbackHandler } from './control/record-callback/record-callback.handler.js';
 import { RecordStatementHandler } from './control/record-statement/record-statement.handler.js';
 import { RUN_CHAIN } from './control/run-chain.providers.js';
-import { ReloadPoliciesHandler } from './control/reload-policies/reload-policies.handler.js';
+import { POLICY_COMMANDS } from './control/policy-life.providers.js';
 import { ReplayDeliveriesHandler } from './control/replay-deliveries/replay-deliveries.handler.js';
 import { ResolveHandoffHandler } from './control/resolve-handoff/resolve-handoff.handler.js';
 import { ResumeAuthorizedHandler } from './control/resume-authorized/resume-authorized.handler.js';
@@ -76,6 +76,7 @@ import { IdSource } from './system/id-source.js';
 import { Logger } from './system/logger.js';
 import { SESSION_COMMANDS } from './control/sessions.providers.js';
 import { CONTROLLERS } from './http/controllers.js';
+import { PolicyViews } from './http/policy-views.js';
 import { SessionReading } from './http/session-reading.js';
 import { SessionAccess } from './control/read-session/session-access.js';
 import { SessionStores } from './sessions/open-session-stores.js';
@@ -112,7 +113,7 @@ const CONTROL = [
   CancelToolCallHandler,
   RetryToolCallHandler,
   SetPauseHandler,
-  ReloadPoliciesHandler,
+  ...POLICY_COMMANDS,
   ResumeAuthorizedHandler,
   ResolveHandoffHandler,
   ReplayDeliveriesHandler,
@@ -152,6 +153,7 @@ const RUNTIME = [
 ];
 /** What readiness and metrics say; each part registers itself. */
 const OPERATIONS = [
+  PolicyViews,
   SessionAccess,
   SessionReading,
   StoreWatch,
@@ -259,7 +261,12 @@ function derived(): Provider[] {
         new CapabilityGate(registry, pauses, slots),
       inject: [CapabilityRegistry, PauseBoard, DispatchHandover],
     },
-    { provide: PauseBoard, useFactory: (store: Store) => new PauseBoard(store.read, store.feed), inject: [Store] },
+    {
+      provide: PauseBoard,
+      useFactory: (store: Store, registry: CapabilityRegistry) =>
+        new PauseBoard(store.read, store.feed, (name) => registry.get(name)?.id),
+      inject: [Store, CapabilityRegistry],
+    },
     { provide: CallWatch, useFactory: (store: Store) => new CallWatch(store.feed), inject: [Store] },
     { provide: EventStreams, useFactory: (store: Store) => new EventStreams(store), inject: [Store] },
     {

@@ -20,7 +20,8 @@ import { measureRequests } from './http/request-metrics.js';
 import { OutboxRelay } from './outbox/outbox-relay.js';
 import { checkSinks } from './outbox/sink-problems.js';
 import { LeaseSweep } from './policy/leases/lease-sweep.js';
-import { PolicyActivation } from './policy/policy-activation.js';
+import { PolicyBoot } from './policy/life/policy-boot.js';
+import { PolicyShadow } from './policy/life/shadow.worker.js';
 import { PolicyService } from './policy/policy.service.js';
 import { Attempt } from './proxy/executor/attempt.js';
 import { Dispatcher } from './proxy/executor/dispatcher.js';
@@ -165,6 +166,7 @@ async function assemble(foundation: Foundation): Promise<RunningServer> {
       // Whoever asks meanwhile is told to ask elsewhere, which is kinder than a connection that breaks.
       await lastRequests.letGo();
       await within(CLOSING_MS, app.close());
+      await app.get(PolicyShadow).stop();
       await app.get(PolicyService).onApplicationShutdown();
       await app.get(HttpClient).destroy();
       await within(RECORDING_MS, endSessions(app, logger));
@@ -182,7 +184,7 @@ async function prepare(app: NestFastifyApplication): Promise<void> {
   const hold = await app.get(StoreHold).begin();
   if (hold !== null) await app.get(RestoredCalls).settle(hold);
   await app.get(CapabilityRegistration).register();
-  await app.get(PolicyActivation).activate();
+  await app.get(PolicyBoot).begin();
   const desk = app.get(UnitDesk);
   if ((await desk.read.meta(PAUSE_REVISION)) === null) {
     const value = desk.newId(ID_PREFIXES.unit);

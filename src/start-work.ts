@@ -2,6 +2,8 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Settings } from './config/settings.js';
 import { LeaseSweep } from './policy/leases/lease-sweep.js';
 import { UpstreamRevocations } from './policy/leases/upstream-revocations.js';
+import { ActivationExpiry } from './policy/life/activation-expiry.js';
+import { PolicyBoot } from './policy/life/policy-boot.js';
 import { PolicyWatch } from './policy/policy-watch.js';
 import { Breaker } from './proxy/executor/breaker.js';
 import { Canceller } from './proxy/cancel/canceller.worker.js';
@@ -88,6 +90,7 @@ export async function startWork(
   const polls = new Periodic([{ name: 'accepted calls', tick: () => polling.tick() }], POLL_INTERVAL_MS, logger);
   watchSweep(sweep, app.get(Readiness));
   await looks.start();
+  void resumeShadow(app, logger);
   clockWatch.onIrregularity(() => void sweep.wake());
   clockWatch.start(await lastSignOfLife(app.get(UnitDesk)));
   executor.start();
@@ -120,6 +123,14 @@ const leaseChores = (app: NestFastifyApplication) => [
   { name: 'lease expiry', tick: () => app.get(LeaseSweep).tick() },
   { name: 'upstream revocations', tick: () => app.get(UpstreamRevocations).tick() },
 ];
+/** A shadow decides nothing, so the start neither waits for it nor fails with it. */
+async function resumeShadow(app: NestFastifyApplication, logger: Logger): Promise<void> {
+  try {
+    await app.get(PolicyBoot).resumeShadow();
+  } catch (error) {
+    logger.error('the shadow policy set was not resumed', { error: errorName(error) });
+  }
+}
 
 /** Wall-clock milliseconds; null in a new installation. */
 async function lastSignOfLife({ read, instance }: UnitDesk): Promise<number | null> {
@@ -136,5 +147,6 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
 const ofThePast = (app: NestFastifyApplication) => [
   { name: 'outcome deadlines', tick: () => app.get(OutcomeDeadlines).tick() },
   { name: 'unmatched evidence', tick: () => app.get(UnmatchedEvidence).tick() },
+  { name: 'policy activations', tick: () => app.get(ActivationExpiry).tick() },
   { name: 'ended windows', tick: () => app.get(EndedWindows).tick() },
 ];

@@ -18,7 +18,7 @@ async function boardWith(...rows: readonly TableRow<'pauses'>[]): Promise<{ boar
   const store = new MemoryStore(clock);
   for (const row of rows) store.seed('pauses', row);
   store.seed('meta', { name: PAUSE_REVISION, value: 'rev-1' });
-  const board = new PauseBoard(store.read, store.feed);
+  const board = new PauseBoard(store.read, store.feed, (name) => `${name}@2.0.0`);
   await board.reload();
   return { board, store };
 }
@@ -44,6 +44,10 @@ describe('what is paused', () => {
     ['somebody else', pause('principal', 'bob'), false],
     ['the same name in another tenant', pause('principal', 'alice', 'globex'), false],
     ['its capability', pause('capability', 'refund.create'), true],
+    ['the version in force of its capability', pause('capability', 'refund.create@2.0.0'), true],
+    ['another version of its capability', pause('capability', 'refund.create@1.0.0'), false],
+    ['the version of another capability', pause('capability', 'payout.create@2.0.0'), false],
+    ['its version in another tenant', pause('capability', 'refund.create@2.0.0', 'globex'), false],
     ['another capability', pause('capability', 'payout.create'), false],
     ['its capability in another tenant', pause('capability', 'refund.create', 'globex'), false],
     ['a person whose name is that of the capability', pause('principal', 'refund.create'), false],

@@ -22,6 +22,8 @@ export class PauseBoard {
   constructor(
     private readonly read: StoreReader,
     feed: Feed,
+    /** `name@version` in force of a capability; undefined: none is. */
+    private readonly idInForce: (name: string) => string | undefined = () => undefined,
   ) {
     feed.subscribe('pause-board', ({ unit }) => {
       if (unit.writes.some((write) => write.table === 'pauses' || write.table === 'capabilities')) {
@@ -79,16 +81,19 @@ export class PauseBoard {
     this.isLeftToPolicy = isLeftToPolicy;
   }
 
+  /** A capability is paused by its name, or as one version: that pause says nothing about the next version. */
   private applies(pause: TableRow<'pauses'>, tenant: string, principal: Principal, capability: string): boolean {
+    const { target } = pause;
     switch (pause.target_kind) {
       case 'all':
         return true;
       case 'tenant':
-        return pause.target === tenant;
+        return target === tenant;
       case 'principal':
         return isAimedAt(pause, tenant, principal);
       case 'capability':
-        return pause.tenant === tenant && pause.target === capability;
+        if (pause.tenant !== tenant) return false;
+        return target === capability || (target.includes('@') && target === this.idInForce(capability));
       case 'agent':
         return isAimedAt(pause, tenant, principal) && !this.isLeftToPolicy(capability);
     }

@@ -18,12 +18,18 @@ export class Given {
   constructor(
     private readonly values: Readonly<Record<string, string | boolean | undefined>>,
     private readonly word: string | null = null,
+    private readonly rest: readonly string[] = [],
   ) {}
 
   /** The one word beside the options. Only for a subcommand that declares it: then it is there. */
   operand(): string {
     if (this.word === null) throw new Error('the subcommand declares no operand');
     return this.word;
+  }
+
+  /** The words after it; only for a subcommand that takes further ones. */
+  further(): readonly string[] {
+    return this.rest;
   }
 
   flag(name: string): boolean {
@@ -54,7 +60,11 @@ export interface Subcommand {
   readonly details: string;
   readonly options: Readonly<Record<string, Option>>;
   /** One word that is needed beside the options; `value` stands for it in the help. */
-  readonly operand?: { readonly value: string };
+  readonly operand?: {
+    readonly value: string;
+    /** What may follow it: any number of words. */
+    readonly further?: string;
+  };
   /** Answers the exit code. @throws CountersignError */
   run(given: Given, terminal: Terminal): Promise<number>;
 }

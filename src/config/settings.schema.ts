@@ -63,6 +63,8 @@ export const settingsSchema = z.strictObject({
   capabilities: z.strictObject({ dir: text }),
   policy: z.strictObject({
     dir: text,
+    activation: z.enum(['folder', 'approved']),
+    activationDecideWithinMs: whole(60_000, 30 * DAY_MS),
     approverGroups: z.array(z.string().regex(word)).max(100),
     decideWithinMs: whole(10_000, 30 * DAY_MS),
     executionWindowMs: whole(1000, DAY_MS),

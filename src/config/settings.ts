@@ -89,6 +89,9 @@ export abstract class Settings {
   abstract readonly policy: {
     /** Absolute path of the folder of `*.cedar` files. */
     readonly dir: string;
+    /** Whether the folder comes into force by itself, or a proposal that a second operator allows. */
+    readonly activation: 'folder' | 'approved';
+    readonly activationDecideWithinMs: number;
     /** Groups whose members may be asked; each is a fact `context.approvals["name"]`. */
     readonly approverGroups: readonly string[];
     readonly decideWithinMs: number;

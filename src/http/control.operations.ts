@@ -35,6 +35,7 @@ export const ISSUE_COMMAND = {
     'already_paused',
     'not_paused',
     'policy_set_refused',
+    'policy_activation_needs_approval',
     'store_held',
     'store_not_held',
     'session_live_open_turn',

@@ -15,6 +15,8 @@ import { BackupsController } from './backups.controller.js';
 import { LateEvidenceController } from './late-evidence.controller.js';
 import { FeedbackController } from './feedback.controller.js';
 import { LeaseKeySetController, LeasesController } from './leases.controller.js';
+import { PoliciesController } from './policies.controller.js';
+import { PolicyTrialsController } from './policy-trials.controller.js';
 import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
@@ -38,6 +40,8 @@ export const CONTROLLERS: Type[] = [
   FeedbackController,
   LeasesController,
   LeaseKeySetController,
+  PoliciesController,
+  PolicyTrialsController,
   HealthController,
   MetricsController,
   OpenApiController,

@@ -1,16 +1,20 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Installation, REVISION } from '../../test/builders/installation.js';
+import { standbyOf } from '../../test/support/loaded-policies.js';
 import { GuardFailed } from '../storage/unit.js';
 import { problem, type PolicyProblem } from './engine/policy-problem.js';
-import { refusedReport, type LoadReport } from './engine/policy-set.js';
-import { PolicyActivation, refusal } from './policy-activation.js';
+import { refusedReport, type LoadReport, type PolicyCandidate } from './engine/policy-set.js';
+import { PolicyActivation } from './policy-activation.js';
+import { refusal } from './policy-problems.js';
+import { StoredSets } from './life/stored-sets.js';
 import { POLICY_SCOPE } from './policy-guard.js';
-import type { PolicyService } from './policy.service.js';
+import type { PolicyService, StandbySet } from './policy.service.js';
 
 const accepted = (revision: string): LoadReport => ({
   accepted: true,
   revision,
   schemaDigest: `${revision}/schema`,
+  engineVersion: 'cedar/4',
   policyIds: ['permit-refund'],
   problems: [],
   warnings: [],
@@ -26,12 +30,21 @@ const PROBLEMS: readonly PolicyProblem[] = [
 let installation: Installation;
 let report: LoadReport;
 let activation: PolicyActivation;
+let candidate: PolicyCandidate | null;
+let standby: ReturnType<typeof standbyOf>;
 
 beforeEach(() => {
   installation = new Installation();
   report = accepted('sha256:policy-2');
-  const policy = { reload: async (): Promise<LoadReport> => report };
-  activation = new PolicyActivation(installation.desk, policy as unknown as PolicyService);
+  const policy = {
+    prepare: async (): Promise<StandbySet> => {
+      standby = standbyOf(report, candidate);
+      return standby;
+    },
+  };
+  candidate = null;
+  const sets = new StoredSets(installation.desk);
+  activation = new PolicyActivation(installation.desk, policy as unknown as PolicyService, sets);
 });
 
 const activeRow = () => installation.store.rows('policy_active');
@@ -127,27 +140,102 @@ describe('a policy set with a problem', () => {
   });
 });
 
-describe('a policy load as a part of somebody else’s unit', () => {
-  it('is caused by what stands in that unit before it, and is not written without it', async () => {
-    const draft = installation.desk.beginInstallation('policies');
-    expect(await activation.recordIn(draft, '2031-01-01T09:59:59.000Z')).toBe(report);
-    expect(installation.store.units).toEqual([]);
-    expect(activeRow()[0]?.revision).toBe(REVISION);
-    await installation.desk.commit(draft);
-    expect(activeRow()[0]).toMatchObject({ revision: 'sha256:policy-2', activated_at: '2031-01-01T09:59:59.000Z' });
+describe('the engine changes over', () => {
+  it('when the unit is durable, and not before', async () => {
+    const seen: string[][] = [];
+    installation.store.beforeCommit = () => void seen.push([...standby.moves]);
+    await activation.activate();
+    expect(seen).toEqual([[]]);
+    expect(standby.moves).toEqual(['entered', 'left']);
   });
 
-  it('that is refused does not throw: the owner of the unit says what follows', async () => {
-    report = refusedReport(PROBLEMS);
-    const draft = installation.desk.beginInstallation('policies');
-    expect((await activation.recordIn(draft, installation.clock.iso)).accepted).toBe(false);
-    expect(draft.isEmpty).toBe(false);
+  it('to nothing when the unit is not written', async () => {
+    installation.store.beforeCommit = () => {
+      throw new GuardFailed('anything');
+    };
+    await expect(activation.activate()).rejects.toEqual(new GuardFailed('anything'));
+    expect(standby.moves).toEqual(['left']);
   });
 
-  it('leaves the unit empty where there is nothing new', async () => {
+  it('once for a change that has to prepare again', async () => {
+    const all: StandbySet[] = [];
+    await activation.change(async (prepare) => {
+      all.push(await prepare(), await prepare());
+    });
+    expect(all.map((each) => (each as typeof standby).moves)).toEqual([['left'], ['entered', 'left']]);
+  });
+
+  it('one change at a time', async () => {
+    const order: string[] = [];
+    const slow = activation.change(async () => {
+      order.push('begin');
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push('end');
+    });
+    await Promise.all([slow, activation.change(async () => void order.push('next'))]);
+    expect(order).toEqual(['begin', 'end', 'next']);
+  });
+
+  it('also after a change that failed', async () => {
+    await expect(activation.change(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await activation.activate()).toBe(report);
+  });
+});
+
+describe('a set that comes into force', () => {
+  beforeEach(() => {
+    candidate = {
+      files: [{ name: 'a.cedar', text: 'permit' }],
+      capabilities: [],
+      approverGroups: ['finance'],
+      defaults: { decideWithinMs: 1, executionWindowMs: 2 },
+    };
+  });
+
+  it('is kept in the same unit, so that what it decides can be replayed', async () => {
+    await activation.activate();
+    expect(installation.store.units).toHaveLength(1);
+    expect(await new StoredSets(installation.desk).find('sha256:policy-2')).toEqual({
+      revision: 'sha256:policy-2',
+      engineVersion: 'cedar/4',
+      schemaDigest: 'sha256:policy-2/schema',
+      policyIds: ['permit-refund'],
+      candidate,
+      firstSeen: installation.clock.iso,
+    });
+  });
+
+  it('is kept once, however often it comes back', async () => {
+    await activation.activate();
+    report = accepted('sha256:policy-3');
+    await activation.activate();
+    report = accepted('sha256:policy-2');
+    await activation.activate();
+    const kept = installation.store.rows('policy_sets').map(({ revision }) => revision);
+    expect(kept).toEqual(['sha256:policy-2', 'sha256:policy-3']);
+  });
+
+  it('is kept also where it was in force before sets were kept, without a new fact', async () => {
     report = accepted(REVISION);
-    const draft = installation.desk.beginInstallation('policies');
-    await activation.recordIn(draft, installation.clock.iso);
-    expect(draft.isEmpty).toBe(true);
+    await activation.activate();
+    expect(installation.store.lastTypes).toEqual([]);
+    expect(installation.store.rows('policy_sets')).toMatchObject([{ revision: REVISION }]);
+  });
+
+  it('by a proposal says who proposed and who allowed it', async () => {
+    await activation.change(async (prepare) => {
+      const draft = installation.desk.beginInstallation('policies');
+      const people = { activationId: 'pac_1', author: { sub: 'ann' }, approver: { sub: 'bob' } };
+      await activation.recordIn(draft, await prepare(), people);
+      await installation.desk.commit(draft);
+    });
+    expect(lastPayload()).toMatchObject({ activationId: 'pac_1', author: { sub: 'ann' }, approver: { sub: 'bob' } });
+  });
+
+  it('that was refused is not kept', async () => {
+    report = refusedReport(PROBLEMS);
+    candidate = null;
+    await expect(activation.activate()).rejects.toMatchObject({ code: 'policy_set_refused' });
+    expect(installation.store.rows('policy_sets')).toEqual([]);
   });
 });

@@ -8,6 +8,7 @@ import { FactReader } from './facts/fact-reader.js';
 import { Judge } from './judge.js';
 import { JudgementGrounds } from './judgement-grounds.js';
 import { LEASES } from './leases/lease.providers.js';
+import { POLICY_LIFE } from './life/policy-life.providers.js';
 import { PolicyActivation } from './policy-activation.js';
 import { PolicyService } from './policy.service.js';
 import { PRECONDITIONS } from './preconditions/preconditions.providers.js';
@@ -15,6 +16,7 @@ import { PRECONDITIONS } from './preconditions/preconditions.providers.js';
 /** Who judges, who is asked, what is lent. */
 export const POLICY = [
   ...POLICY_ENGINE,
+  ...POLICY_LIFE,
   ...PRECONDITIONS,
   PolicyService,
   PolicyActivation,

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { loadInto } from '../../test/support/loaded-policies.js';
 import type { JsonObject } from '../domain/json/json-value.js';
 import { payloadProblem } from '../domain/events/payload-shape.js';
 import { CATALOGUE } from '../domain/events/catalogue.js';
@@ -10,7 +11,7 @@ import { canonicalRequest } from './core/canonical-request.js';
 import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
 import { evaluateWith } from './engine/evaluate.js';
 import type { PolicySources } from './engine/load-policies.js';
-import { PolicyEvaluator } from './engine/policy-evaluator.js';
+import { PolicyEvaluator, refusedStandby, type Standby } from './engine/policy-evaluator.js';
 import { problem } from './engine/policy-problem.js';
 import type { LoadReport, PolicyCandidate, PolicySet } from './engine/policy-set.js';
 import { refusedReport } from './engine/policy-set.js';
@@ -55,11 +56,11 @@ class ToyEvaluator extends PolicyEvaluator {
     return { ...evaluateWith(null, REQUEST), requestDigest: digest };
   }
 
-  override async load({ files }: PolicyCandidate): Promise<LoadReport> {
+  override async prepare({ files }: PolicyCandidate): Promise<Standby> {
     this.loads.push(`begin ${files[0]?.text}`);
     await Promise.resolve();
     this.loads.push(`end ${files[0]?.text}`);
-    return refusedReport([]);
+    return refusedStandby(refusedReport([]));
   }
 
   override async probe(): Promise<boolean> {
@@ -133,7 +134,7 @@ describe('the policy service', () => {
   it('keeps the report of the last reload', async () => {
     const { policy } = service();
     expect(policy.lastReport()).toBeNull();
-    const report = await policy.reload();
+    const report = await loadInto(policy);
     expect(report.problems.map(({ code }) => code)).toEqual(['unreadable_folder']);
     expect(policy.lastReport()).toBe(report);
   });
@@ -143,9 +144,9 @@ describe('the policy service', () => {
     const file = join(dir, 'a.cedar');
     await writeFile(file, 'old');
     const { evaluator, policy } = service(new NoFolder(false, dir));
-    const first = policy.reload();
-    const second = first.then(() => writeFile(file, 'new')).then(() => policy.reload());
-    await Promise.all([first, policy.reload(), second]);
+    const first = loadInto(policy);
+    const second = first.then(() => writeFile(file, 'new')).then(() => loadInto(policy));
+    await Promise.all([first, loadInto(policy), second]);
     await rm(dir, { recursive: true });
     expect(evaluator.loads).toHaveLength(6);
     for (let index = 0; index < 6; index += 2) {
@@ -156,8 +157,8 @@ describe('the policy service', () => {
 
   it('a reload never rejects, even when nobody can say where policies are', async () => {
     const { policy } = service(new NoFolder(true));
-    expect((await policy.reload()).problems.map(({ code }) => code)).toEqual(['unreadable_folder']);
-    expect((await policy.reload()).accepted).toBe(false);
+    expect((await loadInto(policy)).problems.map(({ code }) => code)).toEqual(['unreadable_folder']);
+    expect((await loadInto(policy)).accepted).toBe(false);
   });
 
   it('stops the evaluator with the application', async () => {

@@ -8,20 +8,29 @@ import { canonicalRequest } from './core/canonical-request.js';
 import { NO_FACTS, type FactNeeds } from './core/facts.js';
 import type { PolicyDecision, PolicyRequest } from './core/policy-types.js';
 import { NO_SET, engineErrorDecision } from './engine/evaluate.js';
-import { loadPolicies } from './engine/load-policies.js';
-import { PolicyEvaluator } from './engine/policy-evaluator.js';
+import { candidateFrom, readPolicyFiles, type CandidateRead, type FilesRead } from './engine/load-policies.js';
+import { PolicyEvaluator, refusedStandby, type Standby } from './engine/policy-evaluator.js';
 import { problem } from './engine/policy-problem.js';
-import type { LoadReport, UnattendedPermit } from './engine/policy-set.js';
+import type { LoadReport, PolicyCandidate, PolicySet, UnattendedPermit } from './engine/policy-set.js';
 import { refusedReport } from './engine/policy-set.js';
 import { PolicySource } from './engine/policy-source.js';
 import { PolicyMetrics } from './policy-metrics.js';
+
+/** What the check of a set said, and what the set is made from; null where it never became a candidate. */
+export interface CheckedSet {
+  readonly report: LoadReport;
+  readonly candidate: PolicyCandidate | null;
+}
+
+/** A checked set that stands ready. */
+export interface StandbySet extends Standby, CheckedSet {}
 
 /** Asks the policy in force, and puts policy in force. Holds waiting only; the rules are in `core/` and `engine/`. */
 @Injectable()
 export class PolicyService implements OnApplicationShutdown {
   private loading: Promise<unknown> = Promise.resolve();
   private report: LoadReport | null = null;
-  private permits: readonly UnattendedPermit[] = [];
+  private entered: LoadReport | null = null;
 
   constructor(
     private readonly evaluator: PolicyEvaluator,
@@ -67,23 +76,46 @@ export class PolicyService implements OnApplicationShutdown {
   }
 
   /**
-   * Reads the policies anew and puts them in force if every check passes; otherwise the set in force stays and the report
-   * lists every problem. Reloads happen one after the other. Never rejects.
+   * Reads the folder, or takes the files that are given, and makes the set ready beside the one in force, which goes on
+   * deciding until the new one enters. Sets are prepared one after the other. Never rejects: a set with a problem is a
+   * report that lists every one.
    */
-  reload(): Promise<LoadReport> {
-    const turn = this.loading.then(() => this.load());
+  prepare(given: FilesRead | null = null): Promise<StandbySet> {
+    const turn = this.loading.then(() => this.prepareNext(given));
     this.loading = turn;
     return turn;
   }
 
-  /** What became of the last reload; null before the first. */
+  /** The files as a candidate for what is in force now, or why they are none. */
+  candidate(given: FilesRead): CandidateRead {
+    return candidateFrom(given, this.source.current());
+  }
+
+  /** Checks the folder, or the files given, and keeps nothing of it. Never rejects. */
+  async check(given: FilesRead | null = null): Promise<CheckedSet> {
+    const standby = await this.standby(given);
+    await standby.leave();
+    return { report: standby.report, candidate: standby.candidate };
+  }
+
+  /** The set in force as it was checked; null: there is none. */
+  set(): PolicySet | null {
+    return this.evaluator.active;
+  }
+
+  /** What became of the last attempt to load a set; null before the first. */
   lastReport(): LoadReport | null {
     return this.report;
   }
 
   /** Permits of the set in force under which something of high risk runs without anybody being asked. */
   unattended(): readonly UnattendedPermit[] {
-    return this.permits;
+    return this.entered?.unattended ?? [];
+  }
+
+  /** What the check found worth knowing about the set in force. */
+  warnings(): LoadReport['warnings'] {
+    return this.entered?.warnings ?? [];
   }
 
   /** One known forbid, one known permit, one known question; false also when no set is in force. Never rejects. */
@@ -95,14 +127,29 @@ export class PolicyService implements OnApplicationShutdown {
     await this.evaluator.stop();
   }
 
-  private async load(): Promise<LoadReport> {
+  private async prepareNext(given: FilesRead | null): Promise<StandbySet> {
+    const standby = await this.standby(given);
+    const { report } = standby;
+    this.report = report;
+    return {
+      ...standby,
+      enter: () => {
+        standby.enter();
+        if (report.accepted) this.entered = report;
+      },
+    };
+  }
+
+  private async standby(given: FilesRead | null): Promise<StandbySet> {
     try {
-      this.report = await loadPolicies(this.evaluator, this.source.current());
+      const sources = this.source.current();
+      const read = candidateFrom(given ?? (await readPolicyFiles(sources.dir)), sources);
+      if (!read.ok) return { ...refusedStandby(read.report), candidate: null };
+      return { ...(await this.evaluator.prepare(read.candidate)), candidate: read.candidate };
     } catch {
-      this.report = refusedReport([problem('unreadable_folder', 'the policies cannot be loaded')]);
+      const report = refusedReport([problem('unreadable_folder', 'the policies cannot be loaded')]);
+      return { ...refusedStandby(report), candidate: null };
     }
-    if (this.report.accepted) this.permits = this.report.unattended;
-    return this.report;
   }
 }
 

@@ -14,6 +14,7 @@ const MIGRATION_FILES = [
   '0007-leases.mjs',
   '0008-approvals.mjs',
   '0009-limits.mjs',
+  '0010-policy-sets.mjs',
 ] as const;
 
 /** The version this program reads and writes: `user_version` of the database. */

@@ -15,7 +15,10 @@ export type ReadinessName =
   | 'dead_letters'
   | 'unattended_permits'
   | 'irrevocable_leases'
-  | 'owed_reviews';
+  | 'owed_reviews'
+  | 'policy_refused'
+  | 'policy_folder_differs'
+  | 'policy_shadow_refused';
 
 /**
  * `not_ready`: the process can do nothing for anybody, so whatever sends it traffic should stop: its store has failed, or

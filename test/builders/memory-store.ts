@@ -21,6 +21,7 @@ import type { TableName, TableRow } from '../../src/storage/rows/tables.js';
 import { Store, type InstanceRef, type StoreStatus } from '../../src/storage/store.js';
 import { GuardFailed, type Committed, type Expectation, type Unit, type Write } from '../../src/storage/unit.js';
 import type { Clock } from '../../src/system/clock.js';
+import { memoryPolicyReader } from './memory-policy-reader.js';
 
 type Row = Record<string, string | number | null>;
 
@@ -58,8 +59,10 @@ export class MemoryStore extends Store {
   override readonly feed = new Feed(0, (listener, error) => {
     throw new Error(`the listener ${listener} threw`, { cause: error });
   });
-  override readonly read: StoreReader = reader(this);
   override readonly custody = new MemoryCustody(() => this.events.length);
+  /** Sessions whose data key is gone: what they sealed cannot be read. */
+  readonly erased = new Set<string>();
+  override readonly read: StoreReader = reader(this);
   /** Called before a unit is applied; it may throw, or change rows as another writer would. */
   beforeCommit: (unit: Unit) => void = () => {};
   private tables = new Map<TableName, Row[]>();
@@ -589,6 +592,7 @@ function reader(store: MemoryStore): StoreReader {
     },
     instances: () => many('instances', () => true),
     ...sinkRows(store),
+    ...memoryPolicyReader(store, store.erased),
     event: async (tenant, id) =>
       store.events.find(({ envelope }) => envelope.tenant === tenant && envelope.eventId === id) ?? null,
     positionOf: async (tenant, id) =>

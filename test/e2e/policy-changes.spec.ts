@@ -189,6 +189,15 @@ describe('a policy that changes after the yes', () => {
     expect(eventsOf(stack.dataDir, 'approval_id', approvalId).map(({ event_type: type }) => type)).toContain(
       'approval.invalidated',
     );
+    const path = `/v1/events?runId=${proposed.body.runId}&types=approval.invalidated&limit=1000`;
+    const events = await operator.get<{ items: { payload: unknown }[] }>(path);
+    expect(events.body.items.map(({ payload }) => payload)).toContainEqual(
+      expect.objectContaining({
+        reason: 'policy_changed',
+        oldVersion: proposed.body.decision?.policyRevision,
+        newVersion: call.decision?.policyRevision,
+      }),
+    );
     expect(ran(proposed.body)).toBe(0);
   });
 

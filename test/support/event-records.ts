@@ -54,3 +54,13 @@ export function attemptsOf(dataDir: string, toolCallId: string): AttemptRecord[]
     database.close();
   }
 }
+
+/** Every event of one type, whoever's it is. */
+export function eventsOfType(dataDir: string, type: string): { readonly event_id: string; readonly actor: string }[] {
+  const database = new Database(join(dataDir, 'countersign.sqlite'), { readonly: true, fileMustExist: true });
+  try {
+    return database.prepare('SELECT event_id, actor FROM events WHERE event_type = ?').all(type) as never;
+  } finally {
+    database.close();
+  }
+}

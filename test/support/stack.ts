@@ -50,7 +50,7 @@ export class Stack {
   private constructor(
     readonly dir: string,
     private readonly keys: Awaited<ReturnType<typeof signingKeys>>,
-    private readonly env: Readonly<Record<string, string>>,
+    private env: Readonly<Record<string, string>>,
     readonly provider: RefundProvider,
     readonly tool: FakeTool,
     public proxy: Running,
@@ -121,6 +121,11 @@ export class Stack {
   /** They count from the next start. */
   writeCapabilities(files: Files): void {
     write(join(this.dir, 'capabilities'), files);
+  }
+
+  /** Settings that count from the next start. */
+  set(env: Readonly<Record<string, string>>): void {
+    this.env = { ...this.env, ...env };
   }
 
   /** Leaves nothing but the example's own policies and these. */

@@ -8,7 +8,9 @@ const pauseTarget = z
     z.literal('all'),
     z.literal('tenant'),
     z.strictObject({ principal: z.string().min(1).max(256) }),
-    z.strictObject({ capability: z.string().min(1).max(64) }),
+    z.strictObject({
+      capability: z.string().min(1).max(130).describe('A name, or `name@version` for that version alone.'),
+    }),
     z
       .strictObject({ agent: z.string().min(1).max(256) })
       .describe(

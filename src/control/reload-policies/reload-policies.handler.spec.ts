@@ -9,11 +9,14 @@ import {
   TENANT,
 } from '../../../test/builders/installation.js';
 import { settingsWith } from '../../../test/builders/settings-examples.js';
+import { standbyOf } from '../../../test/support/loaded-policies.js';
+import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Caller } from '../../identity/caller.js';
 import { problem } from '../../policy/engine/policy-problem.js';
 import { refusedReport, type LoadReport } from '../../policy/engine/policy-set.js';
 import { PolicyActivation } from '../../policy/policy-activation.js';
-import type { PolicyService } from '../../policy/policy.service.js';
+import { StoredSets } from '../../policy/life/stored-sets.js';
+import type { PolicyService, StandbySet } from '../../policy/policy.service.js';
 import { ReloadPolicies } from './reload-policies.command.js';
 import { ReloadPoliciesHandler } from './reload-policies.handler.js';
 
@@ -32,20 +35,24 @@ class Bench {
   readonly installation: Installation;
   report: LoadReport = ACCEPTED;
   loads = 0;
+  standby = standbyOf(REFUSED);
 
-  constructor(operatorTenant: string | null = TENANT) {
-    this.installation = new Installation({ settings: settingsWith({ installation: { operatorTenant } }) });
+  constructor(operatorTenant: string | null = TENANT, mode: 'folder' | 'approved' = 'folder') {
+    this.installation = new Installation({
+      settings: settingsWith({ installation: { operatorTenant }, policy: { activation: mode } }),
+    });
   }
 
   reload(caller: Caller = OPERATOR, commandId: string | null = null): Promise<unknown> {
     const { desk, commands, settings } = this.installation;
     const policy = {
-      reload: async (): Promise<LoadReport> => {
+      prepare: async (): Promise<StandbySet> => {
         this.loads += 1;
-        return this.report;
+        this.standby = standbyOf(this.report);
+        return this.standby;
       },
     };
-    const activation = new PolicyActivation(desk, policy as unknown as PolicyService);
+    const activation = new PolicyActivation(desk, policy as unknown as PolicyService, new StoredSets(desk));
     return new ReloadPoliciesHandler(commands, activation, settings)
       .execute(new ReloadPolicies(caller, 'new limits', commandId))
       .then(
@@ -69,6 +76,7 @@ describe('loading the policies again', () => {
     expect(await bench.reload()).toBe('accepted');
     expect(bench.types).toEqual(['control.accepted', 'policy.activated']);
     expect(bench.revision).toBe('sha256:policy-2');
+    expect(bench.standby.moves).toEqual(['entered', 'left']);
     const [command, activated] = bench.installation.store.events;
     expect(activated?.envelope).toMatchObject({
       causationId: command?.envelope.eventId,
@@ -83,6 +91,34 @@ describe('loading the policies again', () => {
     bench.report = { ...ACCEPTED, revision: REVISION };
     expect(await bench.reload()).toBe('accepted');
     expect(bench.types).toEqual(['control.accepted']);
+    expect(bench.revision).toBe(REVISION);
+  });
+
+  it('that is refused is a fact of its own beside the refused command [T03]', async () => {
+    const bench = new Bench();
+    bench.report = REFUSED;
+    await bench.reload();
+    const [refused, rejected] = bench.installation.store.events;
+    expect(refused?.envelope).toMatchObject({ eventType: 'policy.activation_refused', actor: { sub: 'olga' } });
+    expect(refused?.payload).toEqual({ problems: REFUSED.problems });
+    expect(rejected?.envelope.eventType).toBe('control.rejected');
+    expect(bench.standby.moves).toEqual(['left']);
+  });
+
+  it('is refused where a set comes into force by approval, and the folder is not even read', async () => {
+    const bench = new Bench(TENANT, 'approved');
+    expect(await bench.reload()).toBe('policy_activation_needs_approval');
+    expect(bench.loads).toBe(0);
+    expect(bench.types).toEqual(['control.rejected']);
+  });
+
+  it('that cannot be recorded leaves the engine with the set it has', async () => {
+    const bench = new Bench();
+    bench.installation.store.beforeCommit = () => {
+      throw new CountersignError('store_unavailable', 'the disk is gone');
+    };
+    expect(await bench.reload()).toBe('store_unavailable');
+    expect(bench.standby.moves).toEqual(['left']);
     expect(bench.revision).toBe(REVISION);
   });
 

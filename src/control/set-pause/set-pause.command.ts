@@ -2,10 +2,13 @@ import { Command } from '@nestjs/cqrs';
 import type { Caller } from '../../identity/caller.js';
 import type { Acknowledged } from '../command-log.js';
 
-/** What is paused: everything, the caller's tenant, one principal's subject, one capability name, or one agent that is suspended. */
+/**
+ * What is paused: everything, the caller's tenant, one principal's subject, one capability or one version of it, or one
+ * agent that is suspended.
+ */
 export interface PauseTarget {
   readonly kind: 'all' | 'tenant' | 'principal' | 'capability' | 'agent';
-  /** Empty for `all`; the tenant, the subject or the capability name otherwise. */
+  /** Empty for `all`; the tenant, the subject, the capability's name or `name@version` otherwise. */
   readonly value: string;
 }
 

@@ -145,6 +145,20 @@ export const ERRORS = {
   dead_letter_not_found: entry(404, 'List the dead letters of the sink and name one of them.'),
   replay_under_way: entry(409, 'Wait until the replay of this sink has ended; GET /v1/outbox/sinks shows it.'),
   policy_set_refused: entry(422, 'Correct the problems listed; the active policy set stays in force.'),
+  policy_set_unknown: entry(
+    404,
+    'Name the revision of a set that was proposed or in force; GET /v1/policies shows them.',
+  ),
+  policy_decision_not_found: entry(404, 'Check the id of the policy decision or of the tool call.'),
+  policy_activation_not_found: entry(404, 'Check the id; GET /v1/policies lists the open proposals.'),
+  policy_activation_closed: entry(409, 'The proposal has been decided or has expired; propose the set again.'),
+  policy_activation_stale: entry(409, 'The set in force or a manifest has changed since; propose the set again.'),
+  policy_activation_needs_approval: entry(
+    409,
+    'Propose the set with POST /v1/policies/activate; another operator allows it.',
+  ),
+  policy_activation_by_folder: entry(409, 'Change the policy folder and reload, or set policy.activation to approved.'),
+  policy_shadow_not_set: entry(409, 'No set shadows the one in force.'),
   budget_exceeded: entry(429, 'Wait for the next window or ask for a larger budget.'),
   internal: entry(500, 'Report the error with the time and the request id; nothing is claimed about the effect.'),
 

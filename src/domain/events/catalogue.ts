@@ -5,6 +5,7 @@ import { INSTALLATION_EVENTS } from './installation-events.js';
 import { LEASE_EVENTS } from './lease-events.js';
 import { OUTCOME_EVENTS } from './outcome-events.js';
 import type { PayloadOf } from './payload-shape.js';
+import { POLICY_EVENTS } from './policy-events.js';
 import { RUN_CHAIN_EVENTS } from './run-chain-events.js';
 import { SESSION_EVENTS } from './session-events.js';
 import { STANDING_EVENTS } from './standing-events.js';
@@ -275,6 +276,7 @@ export const CATALOGUE = {
   ...APPROVAL_AND_COMMAND_EVENTS,
   ...EVIDENCE_EVENTS,
   ...INSTALLATION_EVENTS,
+  ...POLICY_EVENTS,
 } as const satisfies Record<string, EventDefinition>;
 
 export type EventType = keyof typeof CATALOGUE;

@@ -22,6 +22,10 @@ export const INSTALLATION_EVENTS = {
     schemaDigest: 'text',
     previousRevision: 'text?',
     policyIds: 'list',
+    /** Only where a person proposed the set and another one allowed it. */
+    author: 'object?',
+    approver: 'object?',
+    activationId: 'text?',
   }),
   'policy.activation_refused': define('policy', 1, ['policy-runtime'], { problems: 'list' }),
   'pause.set': define('policy', 1, ['control-plane'], { target: 'object', reason: 'text?' }),

@@ -24,6 +24,7 @@ export const ID_PREFIXES = {
   backup: 'bkp',
   grant: 'gra',
   delegation: 'dlg',
+  policyActivation: 'pac',
 } as const;
 
 export type IdPrefix = (typeof ID_PREFIXES)[keyof typeof ID_PREFIXES];

@@ -18,6 +18,7 @@ import type {
 import type { ProposeToolCallBody, ResolutionBody, ToolCallRepresentation } from '../../client/contract/tool-calls.js';
 import { APPROVAL_EXAMPLES } from './approval-examples.js';
 import { LEASE_EXAMPLES } from './lease-examples.js';
+import { POLICY_EXAMPLES } from './policy-examples.js';
 import { SESSION_EXAMPLES } from './session-examples.js';
 
 const CALL = 'call_01jz0q6k3v5m8x2c4d7f9h1k3n';
@@ -258,6 +259,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   ...SESSION_EXAMPLES,
   ...LEASE_EXAMPLES,
   ...APPROVAL_EXAMPLES,
+  ...POLICY_EXAMPLES,
   Feedback: [feedback],
   Event: [event],
   Problem: [refusal],

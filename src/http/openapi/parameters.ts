@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { commandId, id } from '../../client/contract/fields.js';
 import { sinkName } from '../../client/contract/outbox.js';
+import { policyRevision } from '../../client/contract/policies.js';
 import type { Components, SchemaObject } from './components.js';
 import type { Operation } from './operation.js';
 
@@ -17,6 +18,8 @@ const IN_PATH: Readonly<Record<string, { readonly means: string; readonly schema
   subagentId: { means: 'Id of a sub-agent.', schema: id },
   commandId: { means: 'Id of a command: the one its issuer gave, or was given.', schema: commandId.unwrap() },
   name: { means: 'Name of a sink of the settings.', schema: sinkName },
+  revision: { means: 'Revision of a policy set.', schema: policyRevision },
+  activationId: { means: 'Id of a proposal of a policy set.', schema: id },
   capability: { means: 'Name of a capability.', schema: z.string().min(1).max(64) },
   file: { means: 'A file of the browser.', schema: z.string() },
 };

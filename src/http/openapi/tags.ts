@@ -8,6 +8,7 @@ export const TAGS = {
   Sessions: 'Everything a replaced harness needs to go on: the log of a conversation, its state, its owner.',
   Runs: 'What the calls of one task belong to, why they were made and what came of them.',
   Capabilities: 'What agents may propose.',
+  Policies: 'The policy set in force, what another one would change, and how it comes into force.',
   Events: 'Every governed fact, in commit order.',
   Outbox: 'Sinks that are told of events: how far they are, what they refused, telling them again.',
   Installation: 'The process itself and this document.',

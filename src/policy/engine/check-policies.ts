@@ -123,7 +123,12 @@ function setFrom(
       ] as const,
   );
   return {
-    revision: digestOfJson({ policies: texts, schema: jsonOf(schema), cedarVersion: cedar.getCedarVersion() }),
+    revision: digestOfJson({
+      policies: texts,
+      schema: jsonOf(schema),
+      cedarVersion: cedar.getCedarVersion(),
+      defaults: { ...defaults },
+    }),
     schemaDigest: digestOfJson(jsonOf(schema)),
     engineVersion: engineVersionOf(cedar),
     policies: policies.map(({ annotations, text, reading }) => ({ annotations, text, actions: reading.actions })),

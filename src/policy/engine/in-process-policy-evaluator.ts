@@ -5,9 +5,9 @@ import type { Cedar } from './cedar-module.js';
 import { CedarEngine } from './cedar.engine.js';
 import { checkCandidate } from './check-candidate.js';
 import { evaluateWith } from './evaluate.js';
-import { PolicyEvaluator } from './policy-evaluator.js';
+import { PolicyEvaluator, refusedStandby, type Standby } from './policy-evaluator.js';
 import { problem } from './policy-problem.js';
-import type { LoadReport, PolicyCandidate, PolicySet } from './policy-set.js';
+import type { PolicyCandidate, PolicySet } from './policy-set.js';
 import { acceptedReport, refusedReport } from './policy-set.js';
 
 /**
@@ -24,9 +24,10 @@ export class InProcessPolicyEvaluator extends PolicyEvaluator {
     super();
   }
 
-  static async create(): Promise<InProcessPolicyEvaluator> {
+  /** Two on one thread need two names: parsed sets are the thread's. */
+  static async create(name = 'serving'): Promise<InProcessPolicyEvaluator> {
     const cedar = await loadCedar();
-    return new InProcessPolicyEvaluator(cedar, new CedarEngine(cedar));
+    return new InProcessPolicyEvaluator(cedar, new CedarEngine(cedar, name));
   }
 
   override get active(): PolicySet | null {
@@ -38,15 +39,27 @@ export class InProcessPolicyEvaluator extends PolicyEvaluator {
     return { ...evaluateWith(this.stopped ? null : this.engine.active, request), requestDigest: digest };
   }
 
-  override async load(candidate: PolicyCandidate): Promise<LoadReport> {
-    if (this.engine.dead) return refusedReport([problem('engine_crashed', 'the engine is dead')]);
+  /** What cannot be parsed again when it enters is seen then: the engine has accepted it a moment before. */
+  override async prepare(candidate: PolicyCandidate): Promise<Standby> {
+    if (this.engine.dead) return refusedStandby(refusedReport([problem('engine_crashed', 'the engine is dead')]));
     const checked = checkCandidate(this.cedar, candidate);
     if (!checked.ok) {
       if (checked.problems.some(({ code }) => code === 'engine_crashed')) this.engine.declareDead();
-      return refusedReport(checked.problems, checked.warnings);
+      return refusedStandby(refusedReport(checked.problems, checked.warnings));
     }
-    const problems = this.engine.activate(checked.set);
-    return problems.length > 0 ? refusedReport(problems, checked.warnings) : acceptedReport(checked);
+    let waiting = true;
+    return {
+      report: acceptedReport(checked),
+      enter: () => {
+        if (!waiting) return;
+        waiting = false;
+        const problems = this.engine.activate(checked.set);
+        if (problems.length > 0) throw new Error('the engine refuses what it accepted a moment ago');
+      },
+      leave: async () => {
+        waiting = false;
+      },
+    };
   }
 
   override async probe(): Promise<boolean> {

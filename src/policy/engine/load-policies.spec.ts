@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FILE_LIMITS, loadPolicies, readPolicyFiles } from './load-policies.js';
 import type { PolicySources } from './load-policies.js';
-import { PolicyEvaluator } from './policy-evaluator.js';
+import { PolicyEvaluator, refusedStandby, type Standby } from './policy-evaluator.js';
 import type { LoadReport, PolicyCandidate } from './policy-set.js';
 
 class RecordingEvaluator extends PolicyEvaluator {
@@ -15,9 +15,9 @@ class RecordingEvaluator extends PolicyEvaluator {
     throw new Error('nothing is decided here');
   }
 
-  override async load(candidate: PolicyCandidate): Promise<LoadReport> {
+  override async prepare(candidate: PolicyCandidate): Promise<Standby> {
     this.candidates.push(candidate);
-    return {
+    return refusedStandby({
       accepted: true,
       revision: 'r',
       schemaDigest: 's',
@@ -25,7 +25,7 @@ class RecordingEvaluator extends PolicyEvaluator {
       problems: [],
       warnings: [],
       unattended: [],
-    };
+    });
   }
 
   override async probe(): Promise<boolean> {

@@ -21,20 +21,47 @@ export interface PolicySources {
 }
 
 /**
- * Reads the folder, looks at the texts before the engine sees them, and puts the set in force when every check passes
- * (policy.md, "Policy life"). Whatever is wrong, the set in force stays. Never rejects.
+ * Reads the folder and puts the set in force when every check passes. Whatever is wrong, the set in force stays. Never
+ * rejects.
  */
 export async function loadPolicies(evaluator: PolicyEvaluator, sources: PolicySources): Promise<LoadReport> {
-  const { files, problems } = await readPolicyFiles(sources.dir);
+  const read = candidateFrom(await readPolicyFiles(sources.dir), sources);
+  return read.ok ? evaluator.load(read.candidate) : read.report;
+}
+
+export type CandidateRead =
+  { readonly ok: true; readonly candidate: PolicyCandidate } | { readonly ok: false; readonly report: LoadReport };
+
+/** Policy texts with what they are about, once they have been looked at: the engine sees none that could harm it. */
+export function candidateFrom({ files, problems }: FilesRead, sources: Omit<PolicySources, 'dir'>): CandidateRead {
   const excesses = files.flatMap(({ name, text }) =>
     scanPolicyText(text).map(({ line, message }) => problem('too_large', `line ${line}: ${message}`, { file: name })),
   );
   const refused = [...problems, ...excesses];
-  if (refused.length > 0) return refusedReport(refused);
+  if (refused.length > 0) return { ok: false, report: refusedReport(refused) };
   const { approverGroups, defaults, capabilities } = sources;
   const governed = capabilities.map(onlyWhatPoliciesNeed);
-  const candidate: PolicyCandidate = { files, capabilities: governed, approverGroups, defaults };
-  return evaluator.load(candidate);
+  return { ok: true, candidate: { files, capabilities: governed, approverGroups, defaults } };
+}
+
+/** Files that came with a request, held to the limits of those in a folder, in order of their names. */
+export function givenPolicyFiles(given: readonly PolicyFile[]): FilesRead {
+  const files = given.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const problems: PolicyProblem[] = [];
+  for (const [index, { name, text }] of files.entries()) {
+    const where = { file: name };
+    if (!name.endsWith('.cedar') || name.startsWith('.')) {
+      problems.push(problem('unreadable_file', 'a policy file is named *.cedar', where));
+    }
+    if (files[index - 1]?.name === name) problems.push(problem('unreadable_file', 'two files have this name', where));
+    if (Buffer.byteLength(text) > FILE_LIMITS.fileBytesMax) {
+      problems.push(problem('too_large', `the file holds more than ${FILE_LIMITS.fileBytesMax} bytes`, where));
+    }
+  }
+  if (files.length > FILE_LIMITS.filesMax) {
+    problems.push(problem('too_large', `more than ${FILE_LIMITS.filesMax} policy files`));
+  }
+  return { files, problems };
 }
 
 export interface FilesRead {

@@ -35,7 +35,7 @@ export interface PreparedCapability {
 
 /** A policy set that passed every check. Plain data, ready to be preparsed by any engine thread. */
 export interface PolicySet {
-  /** `sha256:…` over canonical JSON of `{policies by id, schema, cedar version}`. */
+  /** `sha256:…` over canonical JSON of `{policies by id, schema, cedar version, defaults}`: all that an answer depends on. */
   readonly revision: string;
   /** `sha256:…` over canonical JSON of the schema. */
   readonly schemaDigest: string;
@@ -61,6 +61,8 @@ export interface LoadReport {
   /** Of the set now put in force; null when it was refused. */
   readonly revision: string | null;
   readonly schemaDigest: string | null;
+  /** Of the engine that checked it; absent when it was refused. */
+  readonly engineVersion?: string;
   readonly policyIds: readonly string[];
   /** Why it was refused: every problem that could be found. */
   readonly problems: readonly PolicyProblem[];
@@ -88,6 +90,7 @@ export function acceptedReport(checked: CheckResult & { readonly ok: true }): Lo
     accepted: true,
     revision: set.revision,
     schemaDigest: set.schemaDigest,
+    engineVersion: set.engineVersion,
     policyIds: set.policies.map(({ annotations }) => annotations.id).toSorted(),
     problems: [],
     warnings,

@@ -3,9 +3,9 @@ import type { PolicyDecision } from '../core/policy-types.js';
 import { checkInThread } from './check-in-thread.js';
 import type { Undigested } from './evaluate.js';
 import { engineErrorDecision } from './evaluate.js';
-import { PolicyEvaluator } from './policy-evaluator.js';
+import { PolicyEvaluator, refusedStandby, type Standby } from './policy-evaluator.js';
 import { problem } from './policy-problem.js';
-import type { LoadReport, PolicyCandidate, PolicySet } from './policy-set.js';
+import type { PolicyCandidate, PolicySet } from './policy-set.js';
 import { acceptedReport, refusedReport } from './policy-set.js';
 import type { LostCode } from './serving-thread.js';
 import { ServingThread } from './serving-thread.js';
@@ -41,8 +41,8 @@ export class PolicyThread extends PolicyEvaluator {
     return { ...(await this.evaluate(text)), requestDigest: digest };
   }
 
-  override load(candidate: PolicyCandidate): Promise<LoadReport> {
-    return this.inTurn(() => this.replaceSet(candidate));
+  override prepare(candidate: PolicyCandidate): Promise<Standby> {
+    return this.inTurn(() => this.prepareSet(candidate));
   }
 
   override async probe(): Promise<boolean> {
@@ -71,17 +71,39 @@ export class PolicyThread extends PolicyEvaluator {
     return this.inForce === null ? 'no_active_set' : 'engine_restarting';
   }
 
-  private async replaceSet(candidate: PolicyCandidate): Promise<LoadReport> {
+  private async prepareSet(candidate: PolicyCandidate): Promise<Standby> {
     const checked = await checkInThread(this.options.entry, candidate, this.options.startTimeoutMs);
-    if (!checked.ok) return refusedReport(checked.problems, checked.warnings);
+    if (!checked.ok) return refusedStandby(refusedReport(checked.problems, checked.warnings));
     const started = await this.startServing(checked.set);
-    if (!(started instanceof ServingThread)) return refusedReport(started, checked.warnings);
-    if (this.stopped) return refusedReport([problem('engine_crashed', 'policy evaluation has been stopped')]);
+    if (!(started instanceof ServingThread)) return refusedStandby(refusedReport(started, checked.warnings));
+    if (this.stopped) {
+      return refusedStandby(refusedReport([problem('engine_crashed', 'policy evaluation has been stopped')]));
+    }
+    let standing: ServingThread | null = started;
+    const taken = (): ServingThread | null => {
+      const thread = standing;
+      standing = null;
+      return thread;
+    };
+    return {
+      report: acceptedReport(checked),
+      enter: () => this.enter(taken()),
+      leave: async () => taken()?.stop(),
+    };
+  }
+
+  private enter(started: ServingThread | null): void {
+    if (started === null) return;
+    if (this.stopped) {
+      void started.stop();
+      return;
+    }
     const previous = this.serving;
-    this.inForce = checked.set;
-    this.serving = started;
+    this.inForce = started.set;
+    // A thread that died while it stood ready is replaced like one that dies later; until then everything is denied.
+    this.serving = started.isLost ? null : started;
+    if (started.isLost) void this.inTurn(() => this.restart());
     void previous?.retire();
-    return acceptedReport(checked);
   }
 
   private lose(lost: ServingThread, code: LostCode): void {

@@ -67,6 +67,11 @@ export class ServingThread {
     return serving;
   }
 
+  /** It answers nothing any more. */
+  get isLost(): boolean {
+    return this.lost !== null;
+  }
+
   /** Never rejects. */
   ask(job: Job): Promise<Answered> {
     if (this.lost !== null) return Promise.resolve({ ok: false, code: 'engine_restarting' });

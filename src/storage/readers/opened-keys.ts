@@ -5,6 +5,11 @@ import type { ReadConnection } from '../read-connection.js';
 
 const KEYS_MAX = 4_000;
 
+/** The key of a payload has been destroyed: what it sealed is erased, and its commitment still verifies. */
+export class PayloadKeyGone extends Error {
+  override readonly name = 'PayloadKeyGone';
+}
+
 /** Data keys that were unwrapped lately; the least recently used goes first. */
 export class OpenedKeys {
   private readonly keys = new Map<string, Uint8Array>();
@@ -15,7 +20,7 @@ export class OpenedKeys {
     private readonly keysMax: number = KEYS_MAX,
   ) {}
 
-  /** Throws a plain `Error` when the key is gone or does not unwrap. */
+  /** Throws `PayloadKeyGone` when there is no such key, a plain `Error` when it does not unwrap. */
   async key(dataKeyId: string): Promise<Uint8Array> {
     const known = this.keys.get(dataKeyId);
     if (known !== undefined) {
@@ -37,7 +42,7 @@ export class OpenedKeys {
       'SELECT data_key_id, scope, wrapped, kek_id FROM data_keys WHERE data_key_id = ?',
       dataKeyId,
     );
-    if (row === null) throw new Error('the key of a payload is gone');
+    if (row === null) throw new PayloadKeyGone('the key of a payload is gone');
     return this.keyRing.unwrap(row.kek_id, row.wrapped, dataKeyContext(row.data_key_id, row.scope));
   }
 }

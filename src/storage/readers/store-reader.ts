@@ -4,6 +4,7 @@ import type { ApprovalListQuery, Page, ToolCallListQuery } from './lists.js';
 import type { TableRow } from '../rows/tables.js';
 import type { LeaseReader } from './lease.reader.js';
 import type { StandingReader } from './standing.reader.js';
+import type { PolicyReader } from './policy-records.js';
 import type { SessionReader } from './session-records.js';
 
 /**
@@ -26,6 +27,7 @@ export interface StoreReader
     SinkReader,
     EventReader,
     LateResultReader,
+    PolicyReader,
     SessionReader,
     StandingReader,
     FactsReader {}

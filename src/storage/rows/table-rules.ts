@@ -1,6 +1,7 @@
 import { LEASE_KEYS } from './lease.columns.js';
 import { STANDING_KEYS } from './approval-beyond.columns.js';
 import { OUTCOME_KEYS } from './outcome.columns.js';
+import { POLICY_DELETABLE, POLICY_KEYS, POLICY_REPLACEABLE } from './policy.columns.js';
 import { SESSION_KEYS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
 
@@ -16,6 +17,7 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   ...LEASE_KEYS,
   ...STANDING_KEYS,
   ...SESSION_KEYS,
+  ...POLICY_KEYS,
   control_commands: ['tenant', 'command_id'],
   capabilities: ['name', 'version'],
   pauses: ['tenant', 'target_kind', 'target'],
@@ -39,6 +41,7 @@ export const REPLACEABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'capabilities',
   'pauses',
   'policy_active',
+  ...POLICY_REPLACEABLE,
   'work',
   'open_intents',
   'late_keys',
@@ -51,6 +54,7 @@ export const REPLACEABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
 
 /** Rows a unit may delete: what is no longer so, and is still to be read in the events where it ever was one. */
 export const DELETABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
+  ...POLICY_DELETABLE,
   'pauses',
   'work',
   'open_intents',

@@ -4,6 +4,7 @@ import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { ApprovalBeyondColumns, StandingTables } from './approval-beyond.tables.js';
 import type { LeaseTables } from './lease.tables.js';
 import type { OutcomeTables } from './outcome.tables.js';
+import type { PolicyTables } from './policy.tables.js';
 import type { SessionTables } from './session.tables.js';
 
 /**
@@ -11,7 +12,7 @@ import type { SessionTables } from './session.tables.js';
  * operational rows have no event; the idempotency record is kept for ever. Times are ISO 8601 text in UTC with
  * milliseconds (`2031-01-01T00:00:00.000Z`), so text order is time order.
  */
-export interface Tables extends OutcomeTables, SessionTables, LeaseTables, StandingTables {
+export interface Tables extends OutcomeTables, SessionTables, LeaseTables, StandingTables, PolicyTables {
   runs: {
     run_id: string;
     tenant: string;

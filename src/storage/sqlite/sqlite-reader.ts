@@ -9,6 +9,7 @@ import { installationReader } from '../readers/installation.reader.js';
 import { lateResultReader } from '../readers/late-result.reader.js';
 import { leaseReader } from '../readers/lease.reader.js';
 import { outcomeReader } from '../readers/outcome.reader.js';
+import { policyReader } from '../readers/policy.reader.js';
 import { OpenedKeys } from '../readers/opened-keys.js';
 import { proposalReader } from '../readers/proposal.reader.js';
 import { runChainReader } from '../readers/run-chain.reader.js';
@@ -84,5 +85,6 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...leaseReader(connection, lists),
     ...sessionReader(connection, keys),
     ...standingReader(connection),
+    ...policyReader(connection, keys),
   };
 }

@@ -89,6 +89,13 @@ export class UnitDraft {
     return this.lastEventId ?? this.context.causationId;
   }
 
+  /** How many events the unit adds to this stream so far. */
+  appendedTo(stream: { readonly kind: StreamKind; readonly id: string }): number {
+    return this.appends
+      .filter((append) => append.stream.kind === stream.kind && append.stream.id === stream.id)
+      .reduce((sum, { events }) => sum + events.length, 0);
+  }
+
   /** True while there is nothing to record. */
   get isEmpty(): boolean {
     return this.appends.length === 0 && this.writes.length === 0;

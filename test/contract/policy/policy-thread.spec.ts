@@ -19,6 +19,7 @@ import {
   fixtureWorker,
   request,
 } from './policy-fixtures.js';
+import { loadInto } from '../../support/loaded-policies.js';
 
 const running: PolicyThread[] = [];
 const folders: string[] = [];
@@ -321,7 +322,7 @@ describe('policies in a folder, evaluated on a thread', () => {
     const { thread, lost } = start();
     const source = new Folder(dir);
     const policy = new PolicyService(thread, source);
-    return { dir, source, policy, lost, report: await policy.reload() };
+    return { dir, source, policy, lost, report: await loadInto(policy) };
   }
 
   it('whatever happens to the files while it runs, the last good set stays in force and the report says why', async () => {
@@ -350,7 +351,7 @@ describe('policies in a folder, evaluated on a thread', () => {
     ];
     for (const [what, breakIt, code] of breakages) {
       await breakIt();
-      const refused = await policy.reload();
+      const refused = await loadInto(policy);
       expect({ what, accepted: refused.accepted, codes: refused.problems.map((each) => each.code) }).toEqual({
         what,
         accepted: false,
