@@ -78,10 +78,12 @@ function parsed(args: readonly string[], { options, operand }: Subcommand): Give
     const twice = names.find((name, index) => names.indexOf(name) < index);
     if (twice !== undefined) throw usage(`--${twice} is given twice`);
     if (values['help'] === true) return 'help';
-    if (operand !== undefined && (positionals.length !== 1 || positionals[0] === '')) {
-      throw usage(`exactly one ${operand.value} is needed`);
+    const { value, least = 1, most = 1 } = operand ?? { value: '', least: 0 };
+    const words: readonly string[] = positionals;
+    if (words.length < least || words.length > most || words.includes('')) {
+      throw usage(least === 1 && most === 1 ? `exactly one ${value} is needed` : `what is needed is ${value}`);
     }
-    return new Given(values as Record<string, string | boolean | undefined>, positionals[0] ?? null);
+    return new Given(values as Record<string, string | boolean | undefined>, words);
   } catch (error) {
     if (error instanceof CountersignError) throw error;
     throw usage((error as Error).message.split('. ')[0] as string);

@@ -6,6 +6,7 @@ export const SUBCOMMANDS: Subcommands = {
   migrate: async () => (await import('./migrate.command.js')).MIGRATE,
   backup: async () => (await import('./backup.command.js')).BACKUP,
   restore: async () => (await import('./restore.command.js')).RESTORE,
+  secret: async () => (await import('./secret.command.js')).SECRET,
   token: async () => (await import('./token.command.js')).TOKEN,
   version: async () => (await import('./version.command.js')).VERSION,
 };

@@ -10,6 +10,8 @@ import { SessionLogController } from './session-log.controller.js';
 import { EventsController } from './events.controller.js';
 import { OutboxController } from './outbox.controller.js';
 import { BackupsController } from './backups.controller.js';
+import { KeysController, SecretsController } from './secrets.controller.js';
+import { TokensController } from './tokens.controller.js';
 import { LateEvidenceController } from './late-evidence.controller.js';
 import { FeedbackController } from './feedback.controller.js';
 import { HealthController } from './health.controller.js';
@@ -29,6 +31,9 @@ export const CONTROLLERS: Type[] = [
   EventsController,
   OutboxController,
   BackupsController,
+  SecretsController,
+  KeysController,
+  TokensController,
   LateEvidenceController,
   FeedbackController,
   HealthController,

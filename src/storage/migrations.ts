@@ -11,6 +11,7 @@ const MIGRATION_FILES = [
   '0004-stop-and-compensation.mjs',
   '0005-outcomes-and-run-objects.mjs',
   '0006-sessions.mjs',
+  '0011-secrets.mjs',
 ] as const;
 
 /** The version this program reads and writes: `user_version` of the database. */

@@ -5,6 +5,7 @@ import { INSTALLATION_EVENTS } from './installation-events.js';
 import { OUTCOME_EVENTS } from './outcome-events.js';
 import type { PayloadOf } from './payload-shape.js';
 import { RUN_CHAIN_EVENTS } from './run-chain-events.js';
+import { SECRET_EVENTS } from './secret-events.js';
 import { SESSION_EVENTS } from './session-events.js';
 
 export { STREAM_KINDS } from './event-definition.js';
@@ -261,6 +262,7 @@ export const CATALOGUE = {
   ...APPROVAL_AND_COMMAND_EVENTS,
   ...EVIDENCE_EVENTS,
   ...INSTALLATION_EVENTS,
+  ...SECRET_EVENTS,
 } as const satisfies Record<string, EventDefinition>;
 
 export type EventType = keyof typeof CATALOGUE;

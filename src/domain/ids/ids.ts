@@ -22,6 +22,7 @@ export const ID_PREFIXES = {
   artifact: 'art',
   subagent: 'sub',
   backup: 'bkp',
+  revocation: 'rvk',
 } as const;
 
 export type IdPrefix = (typeof ID_PREFIXES)[keyof typeof ID_PREFIXES];

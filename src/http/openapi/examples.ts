@@ -16,6 +16,7 @@ import type {
   TurnBody,
 } from '../../client/contract/run-chain.js';
 import type { ProposeToolCallBody, ResolutionBody, ToolCallRepresentation } from '../../client/contract/tool-calls.js';
+import { SECRET_EXAMPLES } from './secret-examples.js';
 import { SESSION_EXAMPLES } from './session-examples.js';
 
 const CALL = 'call_01jz0q6k3v5m8x2c4d7f9h1k3n';
@@ -248,6 +249,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   CompleteRun: [{}],
   FailRun: [failRun],
   ...SESSION_EXAMPLES,
+  ...SECRET_EXAMPLES,
   Feedback: [feedback],
   Event: [event],
   Problem: [refusal],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { commandId, id } from '../../client/contract/fields.js';
+import { secretName } from '../../client/contract/secrets.js';
 import { sinkName } from '../../client/contract/outbox.js';
 import type { Components, SchemaObject } from './components.js';
 import type { Operation } from './operation.js';
@@ -14,6 +15,7 @@ const IN_PATH: Readonly<Record<string, { readonly means: string; readonly schema
   subagentId: { means: 'Id of a sub-agent.', schema: id },
   commandId: { means: 'Id of a command: the one its issuer gave, or was given.', schema: commandId.unwrap() },
   name: { means: 'Name of a sink of the settings.', schema: sinkName },
+  secret: { means: 'Name of a secret.', schema: secretName },
   capability: { means: 'Name of a capability.', schema: z.string().min(1).max(64) },
   file: { means: 'A file of the browser.', schema: z.string() },
 };

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../domain/json/json-value.js';
 import type { HttpClient } from '../../egress/http-client.js';
 import type { OutboundResult } from '../../egress/outbound-request.js';
 import { Credentials } from '../../secrets/credentials.js';
+import type { UpstreamCredentials } from '../../secrets/upstream/upstream-credentials.js';
 import { HttpConnector, type Use } from './http.connector.js';
 
 const SECRET = 'tok-secret-4711';
@@ -20,7 +21,8 @@ const answering = (status: number, body: JsonObject): HttpConnector => {
     evidence: { bytesWritten: true, headersFlushed: true, startedAtMs: 0, endedAtMs: 1 },
   };
   const http = { send: async () => result } as unknown as HttpClient;
-  return new HttpConnector(http, new Credentials({ credentials: {} }), settingsWith({}));
+  const upstream = { ready: () => null } as unknown as UpstreamCredentials;
+  return new HttpConnector(http, new Credentials({ credentials: {} }), settingsWith({}), upstream);
 };
 
 const USE: Use = {

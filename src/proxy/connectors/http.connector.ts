@@ -10,6 +10,7 @@ import { truncateText } from '../../domain/text/truncate-text.js';
 import { HttpClient } from '../../egress/http-client.js';
 import type { OutboundResult } from '../../egress/outbound-request.js';
 import { Credentials } from '../../secrets/credentials.js';
+import { UpstreamCredentials } from '../../secrets/upstream/upstream-credentials.js';
 import type { Scrubber } from '../core/scrub.js';
 import { classifyHttp, type HttpRules, type Observation } from '../core/classify-http.js';
 import { readCancelAnswer, type CancelHeard } from '../core/cancel-answer.js';
@@ -47,6 +48,14 @@ export interface LookedUp {
 
 const WORDS_MAX = 500;
 const PROBE_BYTES_MAX = 1024 * 1024;
+const UNAUTHORIZED = 401;
+
+/** Nothing is ever sent without the credential that its definition names. */
+const WITHOUT_CREDENTIAL: OutboundResult = {
+  kind: 'no_response',
+  cause: 'credential_unavailable',
+  evidence: { bytesWritten: false, headersFlushed: false, startedAtMs: 0, endedAtMs: 0 },
+};
 
 /** Carries out a capability over HTTP, and looks its effect up. Agents choose neither hosts nor headers. */
 @Injectable()
@@ -55,6 +64,7 @@ export class HttpConnector {
     private readonly http: HttpClient,
     private readonly credentials: Credentials,
     private readonly settings: Settings,
+    private readonly upstream: UpstreamCredentials,
   ) {}
 
   /** Milliseconds without an answer after which "sent" is a fact of its own. */
@@ -110,13 +120,29 @@ export class HttpConnector {
     responseBytesMax: number,
     credential = capability.manifest.connector.credential,
   ): Promise<OutboundResult> {
+    const sendBefore = use.deadline - this.settings.execution.deadlineMarginMs;
+    const waiting = credential === null ? null : this.upstream.ready(credential, sendBefore);
+    if (waiting === null) return this.transmit(capability, template, use, { responseBytesMax, credential });
+    return waiting.then((isReady) =>
+      isReady ? this.transmit(capability, template, use, { responseBytesMax, credential }) : WITHOUT_CREDENTIAL,
+    );
+  }
+
+  private async transmit(
+    capability: Capability,
+    template: RequestTemplate,
+    use: Use,
+    { responseBytesMax, credential }: { readonly responseBytesMax: number; readonly credential: string | null },
+  ): Promise<OutboundResult> {
     const { allowAddresses } = capability.manifest.connector;
+    const header = credential === null ? null : this.credentials.find(credential);
+    if (credential !== null && header === null) return WITHOUT_CREDENTIAL;
     const rendered = renderRequest(capability, template, use);
-    return this.http.send({
+    const result = await this.http.send({
       method: rendered.method,
       url: rendered.url,
       headers: rendered.headers,
-      ...(credential === null ? {} : { credentialHeaders: this.credentials.header(credential).reveal() }),
+      ...(header === null ? {} : { credentialHeaders: header.reveal() }),
       ...(rendered.body === null ? {} : { body: rendered.body }),
       allowAddresses,
       sendBeforeMonotonicMs: use.deadline - this.settings.execution.deadlineMarginMs,
@@ -124,6 +150,10 @@ export class HttpConnector {
       responseBytesMax,
       ...(use.onSent === undefined ? {} : { onHandedToTransport: use.onSent }),
     });
+    if (credential !== null && result.kind === 'response' && result.status === UNAUTHORIZED) {
+      this.upstream.refused(credential, result.evidence.startedAtMs);
+    }
+    return result;
   }
 
   private rules(capability: Capability): HttpRules {

@@ -2,6 +2,7 @@ import type { CommittedEvent, StreamRef } from '../../domain/events/envelope.js'
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { ApprovalListQuery, Page, ToolCallListQuery } from './lists.js';
 import type { TableRow } from '../rows/tables.js';
+import type { SecretReader } from './secret-records.js';
 import type { SessionReader } from './session-records.js';
 
 /**
@@ -23,6 +24,7 @@ export interface StoreReader
     SinkReader,
     EventReader,
     LateResultReader,
+    SecretReader,
     SessionReader {}
 
 export interface ToolCallReader {

@@ -1,4 +1,5 @@
 import { OUTCOME_COLUMNS } from './outcome.columns.js';
+import { SECRET_COLUMNS } from './secret.columns.js';
 import { SESSION_COLUMNS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
 
@@ -155,6 +156,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
   },
   ...OUTCOME_COLUMNS,
   ...SESSION_COLUMNS,
+  ...SECRET_COLUMNS,
   control_commands: {
     tenant: 'text',
     command_id: 'text',

@@ -1,4 +1,5 @@
 import { OUTCOME_KEYS } from './outcome.columns.js';
+import { SECRET_KEYS } from './secret.columns.js';
 import { SESSION_KEYS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
 
@@ -12,6 +13,7 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   handoffs: ['handoff_id'],
   ...OUTCOME_KEYS,
   ...SESSION_KEYS,
+  ...SECRET_KEYS,
   control_commands: ['tenant', 'command_id'],
   capabilities: ['name', 'version'],
   pauses: ['tenant', 'target_kind', 'target'],
@@ -52,4 +54,5 @@ export const DELETABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'counters',
   'instances',
   'sink_parked',
+  'revoked_tokens',
 ]);

@@ -2,6 +2,7 @@ import type { ApprovalStatus } from '../../domain/approval/approval.state.js';
 import type { RunStatus } from '../../domain/run/run.state.js';
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { OutcomeTables } from './outcome.tables.js';
+import type { SecretTables } from './secret.tables.js';
 import type { SessionTables } from './session.tables.js';
 
 /**
@@ -9,7 +10,7 @@ import type { SessionTables } from './session.tables.js';
  * operational rows have no event; the idempotency record is kept for ever. Times are ISO 8601 text in UTC with
  * milliseconds (`2031-01-01T00:00:00.000Z`), so text order is time order.
  */
-export interface Tables extends OutcomeTables, SessionTables {
+export interface Tables extends OutcomeTables, SecretTables, SessionTables {
   runs: {
     run_id: string;
     tenant: string;

@@ -11,6 +11,7 @@ import { OpenedKeys } from '../readers/opened-keys.js';
 import { proposalReader } from '../readers/proposal.reader.js';
 import { runChainReader } from '../readers/run-chain.reader.js';
 import { runReader } from '../readers/run.reader.js';
+import { secretReader } from '../readers/secret.reader.js';
 import { sessionReader } from '../readers/session.reader.js';
 import type { StoreReader } from '../readers/store-reader.js';
 import { sinkReader } from '../readers/sink.reader.js';
@@ -77,6 +78,7 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...eventReader(connection, keys),
     ...runChainReader(connection, keys),
     ...outcomeReader(connection),
+    ...secretReader(connection),
     ...sessionReader(connection, keys),
   };
 }
