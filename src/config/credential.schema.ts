@@ -33,18 +33,40 @@ const fetched = {
 
 const fixed = z.strictObject({ kind: z.literal('static'), secret: secretReference, ...carried });
 
-const clientCredentials = z.strictObject({ kind: z.literal('oauth_client_credentials'), ...fetched });
+interface Reached {
+  readonly tokenUrl: string | null;
+  readonly issuer: string | null;
+  readonly revocationUrl: string | null;
+  readonly allowAddresses: readonly string[];
+}
+
+const hasOnePlace = ({ tokenUrl, issuer }: Reached): boolean => (tokenUrl === null) !== (issuer === null);
+
+/** Client secrets and tokens go there: without TLS only to addresses that the operator names. */
+const isReachedSafely = ({ tokenUrl, issuer, revocationUrl, allowAddresses }: Reached): boolean =>
+  allowAddresses.length > 0 || [tokenUrl, issuer, revocationUrl].every((url) => url?.startsWith('http:') !== true);
+
+const ONE_PLACE = 'exactly one of tokenUrl and issuer';
+const SAFE = 'https, or http for addresses named in allowAddresses';
+
+const clientCredentials = z
+  .strictObject({ kind: z.literal('oauth_client_credentials'), ...fetched })
+  .refine(hasOnePlace, ONE_PLACE)
+  .refine(isReachedSafely, SAFE);
 
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
-const tokenExchange = z.strictObject({
-  kind: z.literal('token_exchange'),
-  ...fetched,
-  subjectToken: secretReference,
-  subjectTokenType: text.default(ACCESS_TOKEN),
-  actorToken: secretReference.nullable().default(null),
-  actorTokenType: text.default(ACCESS_TOKEN),
-});
+const tokenExchange = z
+  .strictObject({
+    kind: z.literal('token_exchange'),
+    ...fetched,
+    subjectToken: secretReference,
+    subjectTokenType: text.default(ACCESS_TOKEN),
+    actorToken: secretReference.nullable().default(null),
+    actorTokenType: text.default(ACCESS_TOKEN),
+  })
+  .refine(hasOnePlace, ONE_PLACE)
+  .refine(isReachedSafely, SAFE);
 
 /** Without `kind` it is a secret that stays as it is: the form that came first. */
 function withKind(written: unknown): unknown {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { credentialSchema } from './credential.schema.js';
-import { ASYMMETRIC, providerSchema } from './identity-provider.schema.js';
+import { ASYMMETRIC, providersSchema } from './identity-provider.schema.js';
 import { secretReference } from './secret-reference.schema.js';
 import { sinkSchema } from './sink.schema.js';
 
@@ -30,16 +30,21 @@ export const settingsSchema = z.strictObject({
     waitMsMax: whole(0, 600_000),
     connectionsMax: whole(1, 100_000),
   }),
-  identity: z.strictObject({
-    issuer: text,
-    audience: text,
-    algorithms: z.array(z.enum(ASYMMETRIC)).min(1),
-    jwksFile: text,
-    clockToleranceMs: whole(0, 300_000),
-    tokenLifetimeMsMax: whole(60_000, 30 * DAY_MS),
-    tokenCacheMax: whole(0, 1_000_000),
-    providers: z.array(providerSchema).max(32),
-  }),
+  identity: z
+    .strictObject({
+      issuer: text,
+      audience: text,
+      algorithms: z.array(z.enum(ASYMMETRIC)).min(1),
+      jwksFile: text,
+      clockToleranceMs: whole(0, 300_000),
+      tokenLifetimeMsMax: whole(60_000, 30 * DAY_MS),
+      tokenCacheMax: whole(0, 1_000_000),
+      providers: providersSchema,
+    })
+    .refine(
+      ({ issuer, providers }) => providers.every((one) => one.issuer !== issuer),
+      'providers that are not the issuer of jwksFile',
+    ),
   capabilities: z.strictObject({ dir: text }),
   policy: z.strictObject({
     dir: text,

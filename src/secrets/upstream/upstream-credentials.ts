@@ -3,7 +3,7 @@ import { Settings, type FetchedCredentialSettings } from '../../config/settings.
 import { HttpClient } from '../../egress/http-client.js';
 import { Clock } from '../../system/clock.js';
 import { Logger } from '../../system/logger.js';
-import { pause } from '../../system/timers.js';
+import { after } from '../../system/timers.js';
 import { Credentials, isStatic } from '../credentials.js';
 import { FetchedCredential } from './fetched-credential.js';
 import { OAuthClient, TokenUnavailable } from './oauth-client.js';
@@ -88,8 +88,15 @@ export class UpstreamCredentials {
     this.logger.warn(message, { credential, problem });
   }
 
-  private async within(waiting: Promise<boolean>, deadline: number): Promise<boolean> {
+  private within(waiting: Promise<boolean>, deadline: number): Promise<boolean> {
     const leftMs = deadline - this.clock.monotonic();
-    return leftMs > 0 && (await Promise.race([waiting, pause(leftMs).then(() => false)]));
+    if (leftMs <= 0) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const timer = after(leftMs, () => resolve(false));
+      void waiting.then((isReady) => {
+        timer.cancel();
+        resolve(isReady);
+      });
+    });
   }
 }
