@@ -53,17 +53,19 @@ describe('a secret in its envelope', () => {
 
 describe('a reference to a secret', () => {
   const ref = new SecretRef('payments', 3, VALUE);
+  /** As careless code has it. */
+  const careless = ref as unknown as string;
 
   it('prints as its name and version wherever it is printed', () => {
     const printed = [
       String(ref),
-      `${ref}`,
-      'a' + ref,
+      `${careless}`,
+      'a' + careless,
       JSON.stringify(ref),
       JSON.stringify({ ref, list: [ref] }),
       inspect(ref),
       inspect({ ref }, { depth: 9, showHidden: true, getters: true }),
-      new Error(`failed with ${ref}`).message,
+      new Error(`failed with ${careless}`).message,
       inspect(new Error('failed', { cause: ref })),
       Object.values(ref).join(),
       Object.entries(ref).join(),
