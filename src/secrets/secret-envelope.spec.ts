@@ -59,7 +59,7 @@ describe('a reference to a secret', () => {
   it('prints as its name and version wherever it is printed', () => {
     const printed = [
       String(ref),
-      `${careless}`,
+      `a ${careless}`,
       'a' + careless,
       JSON.stringify(ref),
       JSON.stringify({ ref, list: [ref] }),
@@ -71,7 +71,7 @@ describe('a reference to a secret', () => {
       Object.entries(ref).join(),
     ];
     expect(printed.join('\n')).not.toContain(VALUE);
-    expect(printed.slice(0, 3)).toEqual(['[secret:payments@3]', '[secret:payments@3]', 'a[secret:payments@3]']);
+    expect(printed.slice(0, 3)).toEqual(['[secret:payments@3]', 'a [secret:payments@3]', 'a[secret:payments@3]']);
     expect(JSON.stringify(ref)).toBe('"[secret:payments@3]"');
     expect(inspect(ref)).toBe('[secret:payments@3]');
   });
