@@ -31,7 +31,7 @@ const MAY_IMPORT = {
   http: ['config', 'domain', 'system', 'identity', 'capabilities', 'policy', 'sessions', 'contracts', 'ledger', 'control', 'runtime', 'client/contract'],
   mcp: ['config', 'domain', 'system', 'identity', 'capabilities', 'policy', 'control', 'runtime', 'client/contract'],
   console: ['config', 'system', 'identity', 'control', 'runtime', 'client/contract'],
-  cli: ['config', 'domain', 'system', 'storage', 'identity', 'capabilities', 'policy', 'ledger', 'client'],
+  cli: ['config', 'domain', 'system', 'storage', 'secrets', 'identity', 'capabilities', 'policy', 'ledger', 'client'],
 };
 
 /** Pure code that every folder below these rows may import. */

@@ -17,6 +17,7 @@ import { DecideApprovalHandler } from './control/decide-approval/decide-approval
 import { LostGround } from './control/decide-approval/lost-ground.js';
 import { IntentReader } from './control/propose-tool-call/intent-reader.js';
 import { ProposalUnits } from './control/propose-tool-call/proposal-units.js';
+import { SECRETS } from './control/secrets.providers.js';
 import { STORE_KEEPING } from './control/store-keeping.providers.js';
 import { LATE_EVIDENCE } from './control/late-evidence/late-evidence.providers.js';
 import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool-call.handler.js';
@@ -36,6 +37,7 @@ import { ApiDocument } from './http/openapi/api-document.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RefusalLog } from './http/refusal-log.js';
 import { BearerGuard } from './identity/bearer.guard.js';
+import { Revocations } from './identity/revocations.js';
 import { TokenVerifier } from './identity/token-verifier.js';
 import { OUTBOX } from './outbox/outbox.providers.js';
 import { POLICY } from './policy/policy.providers.js';
@@ -66,6 +68,8 @@ import { GetToolCallHandler, ListToolCallsHandler } from './runtime/queries/tool
 import { ApprovalViews } from './runtime/views/approval.view.js';
 import { ToolCallViews } from './runtime/views/tool-call.view.js';
 import { Credentials } from './secrets/credentials.js';
+import { SecretSource } from './secrets/secret-reference.js';
+import { StoredSecrets } from './secrets/stored-secrets.js';
 import { InstanceIdentity } from './storage/instance-identity.js';
 import { StoreWatch } from './storage/store-watch.js';
 import { Store, type InstanceRef } from './storage/store.js';
@@ -95,6 +99,8 @@ export interface Foundation {
   readonly instance: InstanceRef;
   readonly capabilities: CapabilityRegistry;
   readonly credentials: Credentials;
+  readonly stored: StoredSecrets;
+  readonly secrets: SecretSource;
   readonly resumeContract: ResumeContract;
   readonly sessions: SessionStores;
   readonly versions: VersionSet;
@@ -117,6 +123,7 @@ const CONTROL = [
   ResumeAuthorizedHandler,
   ResolveHandoffHandler,
   ReplayDeliveriesHandler,
+  ...SECRETS,
   ...STORE_KEEPING,
   ...LATE_EVIDENCE,
   RecordCallbackHandler,
@@ -203,6 +210,8 @@ function opened({
   instance,
   capabilities,
   credentials,
+  stored,
+  secrets,
   resumeContract,
   sessions,
   versions,
@@ -214,6 +223,8 @@ function opened({
     { provide: InstanceIdentity, useValue: new InstanceIdentity(instance) },
     { provide: CapabilityRegistry, useValue: capabilities },
     { provide: Credentials, useValue: credentials },
+    { provide: StoredSecrets, useValue: stored },
+    { provide: SecretSource, useValue: secrets },
     { provide: ResumeContract, useValue: resumeContract },
     { provide: ResumeRules, useValue: resumeContract },
     { provide: SessionStores, useValue: sessions },
@@ -271,8 +282,9 @@ function derived(): Provider[] {
     { provide: EventStreams, useFactory: (store: Store) => new EventStreams(store), inject: [Store] },
     {
       provide: TokenVerifier,
-      useFactory: (settings: Settings, clock: Clock) => new TokenVerifier(settings.identity, clock),
-      inject: [Settings, Clock],
+      useFactory: (settings: Settings, clock: Clock, http: HttpClient, revocations: Revocations) =>
+        new TokenVerifier(settings.identity, clock, { http, revocations }),
+      inject: [Settings, Clock, HttpClient, Revocations],
     },
     {
       provide: ApiDocument,

@@ -31,7 +31,11 @@ import { Reconciliation } from './proxy/reconcile/reconciliation.js';
 import { RestoredCalls } from './proxy/reconcile/restored-calls.js';
 import { CallWatch } from './runtime/call-watch.js';
 import { EventStreams } from './runtime/events/event-streams.js';
+import { Revocations } from './identity/revocations.js';
+import { KeyRotation } from './secrets/key-rotation.js';
 import { Credentials } from './secrets/credentials.js';
+import { SecretSource } from './secrets/secret-reference.js';
+import { StoredSecrets } from './secrets/stored-secrets.js';
 import { knownSessionEpoch } from './sessions/backends/known-epoch.js';
 import { openSessionStores } from './sessions/open-session-stores.js';
 import { VersionSet } from './system/version-set.js';
@@ -76,8 +80,6 @@ export async function startServer(
   logger: Logger,
   { takeOver = false }: StartOptions = {},
 ): Promise<RunningServer> {
-  const credentials = new Credentials(settings);
-  checkSinks(settings);
   const resumeContract = loadResumeContract(settings.execution.resumeContractFile, VERSION_SET);
   const capabilities = await loadCapabilities(settings.capabilities.dir, settings);
   const metrics = new Metrics();
@@ -92,6 +94,10 @@ export async function startServer(
     problem: (message, error) => logger.error(message, { error: error === undefined ? null : errorName(error) }),
   });
   try {
+    const stored = await StoredSecrets.load(store.read, store.custody.keyRing);
+    const secrets = new SecretSource(stored);
+    const credentials = new Credentials(settings, secrets);
+    checkSinks(settings, secrets.resolve);
     const instance = await store.registerInstance(await knownSessionEpoch(settings.dataDir));
     const sessions = await openSessionStores({
       dataDir: settings.dataDir,
@@ -110,6 +116,8 @@ export async function startServer(
         instance,
         capabilities,
         credentials,
+        stored,
+        secrets,
         resumeContract,
         sessions,
       };
@@ -193,6 +201,8 @@ async function prepare(app: NestFastifyApplication): Promise<void> {
     );
   }
   await app.get(PauseBoard).reload();
+  await app.get(Revocations).reload();
+  app.get(KeyRotation).start();
   await app.get(LeaseSweep).atBoot();
 }
 

@@ -78,15 +78,12 @@ function parsed(args: readonly string[], { options, operand }: Subcommand): Give
     const twice = names.find((name, index) => names.indexOf(name) < index);
     if (twice !== undefined) throw usage(`--${twice} is given twice`);
     if (values['help'] === true) return 'help';
-    const isOne = positionals.length === 1 || (positionals.length > 1 && operand?.further !== undefined);
-    if (operand !== undefined && (!isOne || positionals[0] === '')) {
-      throw usage(`exactly one ${operand.value} is needed`);
+    const { value, least = 1, most = 1 } = operand ?? { value: '', least: 0 };
+    const words: readonly string[] = positionals;
+    if (words.length < least || words.length > most || words.includes('')) {
+      throw usage(least === 1 && most === 1 ? `exactly one ${value} is needed` : `what is needed is ${value}`);
     }
-    return new Given(
-      values as Record<string, string | boolean | undefined>,
-      positionals[0] ?? null,
-      positionals.slice(1),
-    );
+    return new Given(values as Record<string, string | boolean | undefined>, words);
   } catch (error) {
     if (error instanceof CountersignError) throw error;
     throw usage((error as Error).message.split('. ')[0] as string);
@@ -103,8 +100,7 @@ async function overview(subcommands: Subcommands): Promise<string> {
 
 async function helpFor(name: string, subcommands: Subcommands): Promise<string> {
   const { summary, details, options, operand } = await load(name, subcommands);
-  const further = operand?.further === undefined ? '' : ` [${operand.further}]`;
-  const word = operand === undefined ? '' : ` ${operand.value}${further}`;
+  const word = operand === undefined ? '' : ` ${operand.value}`;
   const lines = Object.entries(options).map(([option, spec]) => `  ${written(option, spec).padEnd(24)}${spec.about}`);
   const list = lines.length === 0 ? '' : `\n${lines.join('\n')}\n`;
   return `usage: countersign ${name}${word}${lines.length === 0 ? '' : ' [OPTIONS]'}\n\n${summary}\n${details === '' ? '' : `\n${details}\n`}${list}`;

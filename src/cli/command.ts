@@ -17,19 +17,15 @@ export type Option =
 export class Given {
   constructor(
     private readonly values: Readonly<Record<string, string | boolean | undefined>>,
-    private readonly word: string | null = null,
-    private readonly rest: readonly string[] = [],
+    /** The words beside the options, as many as the subcommand declares. */
+    readonly words: readonly string[] = [],
   ) {}
 
-  /** The one word beside the options. Only for a subcommand that declares it: then it is there. */
+  /** The first word beside the options. Only for a subcommand that needs one. */
   operand(): string {
-    if (this.word === null) throw new Error('the subcommand declares no operand');
-    return this.word;
-  }
-
-  /** The words after it; only for a subcommand that takes further ones. */
-  further(): readonly string[] {
-    return this.rest;
+    const [word] = this.words;
+    if (word === undefined) throw new Error('the subcommand declares no operand');
+    return word;
   }
 
   flag(name: string): boolean {
@@ -59,12 +55,8 @@ export interface Subcommand {
   /** Further words for `--help`. */
   readonly details: string;
   readonly options: Readonly<Record<string, Option>>;
-  /** One word that is needed beside the options; `value` stands for it in the help. */
-  readonly operand?: {
-    readonly value: string;
-    /** What may follow it: any number of words. */
-    readonly further?: string;
-  };
+  /** Words beside the options, exactly one where nothing else is said; `value` stands for them in the help. */
+  readonly operand?: { readonly value: string; readonly least?: number; readonly most?: number };
   /** Answers the exit code. @throws CountersignError */
   run(given: Given, terminal: Terminal): Promise<number>;
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { postTo, type ServerAnswer } from '../client/server-request.js';
+import { askServer, type Method, type ServerAnswer, type ServerRequest } from '../client/server-request.js';
 import type { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { ERRORS, type ErrorCode } from '../domain/errors/error-codes.js';
@@ -15,10 +15,16 @@ export const SERVER_OPTIONS = {
 } as const satisfies Record<string, Option>;
 
 /** One request to the running server, with an operator's token. Throws its refusal under the server's own code. */
-export async function operatorCall(given: Given, settings: Settings, path: string, body?: object): Promise<unknown> {
+export async function operatorCall(
+  given: Given,
+  settings: Settings,
+  path: string,
+  body?: object,
+  method: Method = 'POST',
+): Promise<unknown> {
   const token = tokenFrom(given.needed('token-file'));
   const url = given.text('url') ?? `http://${bracketed(settings.http.host)}:${settings.http.port}`;
-  const answer = await answerOf(url, path, token, body);
+  const answer = await answerOf(method, { url, path, token, ...(body === undefined ? {} : { body }) });
   if (answer.status < 300) return answer.body;
   const { code, detail } = Object(answer.body) as { readonly code?: unknown; readonly detail?: unknown };
   if (!isErrorCode(code)) {
@@ -27,13 +33,13 @@ export async function operatorCall(given: Given, settings: Settings, path: strin
   throw new CountersignError(code, typeof detail === 'string' ? detail : ERRORS[code].mend);
 }
 
-async function answerOf(url: string, path: string, token: string, body?: object): Promise<ServerAnswer> {
+async function answerOf(method: Method, request: ServerRequest): Promise<ServerAnswer> {
   try {
-    return await postTo({ url, path, token, ...(body === undefined ? {} : { body }) });
+    return await askServer(method, request);
   } catch (error) {
     const { code } = ((error as Error).cause ?? {}) as { readonly code?: string };
     const why = code === undefined ? '' : ` (${code})`;
-    throw new CountersignError('server_unreachable', `no server answers at ${url}${why}`);
+    throw new CountersignError('server_unreachable', `no server answers at ${request.url}${why}`);
   }
 }
 

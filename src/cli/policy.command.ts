@@ -19,12 +19,15 @@ const WORKS: ReadonlyMap<string, Work> = new Map([
   ['replay', replay],
 ]);
 
+/** As many case files as a command line holds. */
+const WORDS_MAX = 1_000;
+
 export const POLICY: Subcommand = {
   summary: 'test a policy folder, preview it against a running server, replay a decision',
   details: `policy test [FILES...]   checks the folder and runs its golden cases (*${CASES_SUFFIX}), or those of FILES; opens nothing.
 policy preview           asks the running server what the folder would change; writes nothing.
 policy replay ID         decides again what was decided about a tool call, or by a policy decision.`,
-  operand: { value: 'test|preview|replay', further: 'WORDS' },
+  operand: { value: 'test|preview|replay [WORDS]', least: 1, most: WORDS_MAX },
   options: {
     config: CONFIG_OPTION,
     dir: { type: 'string', value: 'DIR', about: 'the policy folder; without it policy.dir of the settings' },
@@ -36,7 +39,7 @@ policy replay ID         decides again what was decided about a tool call, or by
     const settings = loadSettings({ file: given.text('config') ?? settingsFile(environment), environment });
     const work = WORKS.get(given.operand());
     if (work === undefined) throw usage('policy takes test, preview or replay');
-    return work(given.further(), given, settings, terminal);
+    return work(given.words.slice(1), given, settings, terminal);
   },
 };
 

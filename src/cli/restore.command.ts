@@ -37,7 +37,7 @@ async function restore(from: string, given: Given, settings: Settings, terminal:
   const { manifest, putAside } = await restoreStore({
     dataDir: settings.dataDir,
     from: resolve(from),
-    keyFile: settings.storage.keyFile,
+    keys: settings.storage,
     replace: given.flag('replace'),
     random: new SystemRandom(),
     now: Date.now,

@@ -7,6 +7,7 @@ export const SUBCOMMANDS: Subcommands = {
   backup: async () => (await import('./backup.command.js')).BACKUP,
   restore: async () => (await import('./restore.command.js')).RESTORE,
   policy: async () => (await import('./policy.command.js')).POLICY,
+  secret: async () => (await import('./secret.command.js')).SECRET,
   token: async () => (await import('./token.command.js')).TOKEN,
   version: async () => (await import('./version.command.js')).VERSION,
 };

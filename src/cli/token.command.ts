@@ -1,4 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { parseDuration } from '../capabilities/duration.js';
+import type {
+  RevocationListRepresentation,
+  RevocationRepresentation,
+  RevokeTokenBody,
+} from '../client/contract/tokens.js';
 import { settingsFile } from '../config/environment.js';
 import { loadSettings } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
@@ -7,13 +13,18 @@ import { TokenSigner, newKeyPair } from '../identity/signing-key.js';
 import { TokenVerifier } from '../identity/token-verifier.js';
 import { SystemClock } from '../system/clock.js';
 import { CONFIG_OPTION, EXIT, usage, type Given, type Subcommand, type Terminal } from './command.js';
+import { SERVER_OPTIONS, operatorCall } from './operator-call.js';
 
 const DEFAULT_TTL = '1h';
 
 export const TOKEN: Subcommand = {
-  summary: 'sign a token with a private key file, or make a key pair',
+  summary: 'issue a token with a private key file, make a key pair, revoke tokens',
   details: `For installations whose identity.jwksFile holds the public half of a key of yours. The token alone goes to stdout.
-Issuer, audience and keys come from the settings; what the installation would refuse is not handed out.`,
+Issuer, audience and keys come from the settings; what the installation would refuse is not handed out.
+issue   the same as without a word
+revoke  end tokens before their time, on the running server: --jti ID, or --sub NAME (and --tenant) for all issued until now
+list    what is revoked and would not have expired by itself`,
+  operand: { value: '[issue|revoke|list]', least: 0, most: 1 },
   options: {
     'new-key': { type: 'string', value: 'DIR', about: 'make private-key.json (mode 0400) and public-keys.json there' },
     config: CONFIG_OPTION,
@@ -24,9 +35,17 @@ Issuer, audience and keys come from the settings; what the installation would re
     groups: { type: 'string', value: 'A,B', about: 'approver groups of the person' },
     tenant: { type: 'string', value: 'NAME', about: 'without it installation.operatorTenant' },
     owner: { type: 'string', value: 'NAME', about: 'who answers for the agent (claim agent_owner)' },
+    jti: { type: 'string', value: 'ID', about: 'with revoke: the id of one token, as issuing it said' },
+    reason: { type: 'string', value: 'TEXT', about: 'with revoke: why; recorded' },
+    ...SERVER_OPTIONS,
     ttl: { type: 'string', value: 'TIME', about: `how long it is good, such as 30m or 8h; without it ${DEFAULT_TTL}` },
   },
   run: async (given, terminal) => {
+    const [word = 'issue'] = given.words;
+    if (word === 'revoke' || word === 'list') return atServer(word, given, terminal);
+    if (word !== 'issue') throw usage('token is followed by issue, revoke, list or nothing');
+    if (given.text('jti') !== null || given.text('reason') !== null)
+      throw usage('--jti and --reason belong to `token revoke`');
     const dir = given.text('new-key');
     return dir === null ? signed(given, terminal) : keyMade(dir, given, terminal);
   },
@@ -52,17 +71,48 @@ async function signed(given: Given, terminal: Terminal): Promise<number> {
   const settings = loadSettings({ file: given.text('config') ?? settingsFile(environment), environment });
   const tenant = given.text('tenant') ?? settings.installation.operatorTenant;
   if (tenant === null) throw usage('--tenant is needed');
+  const jti = randomUUID();
   const signer = await TokenSigner.read(keyFile);
   const { issuer, audience } = settings.identity;
   const clock = new SystemClock();
   const issuedAtSeconds = Math.floor(clock.now() / 1000);
   const lifetimeSeconds = Math.floor(lifetimeMs / 1000);
-  const token = await signer.sign({ ...claims, tenant }, { issuer, audience, issuedAtSeconds, lifetimeSeconds });
+  const token = await signer.sign({ jti, ...claims, tenant }, { issuer, audience, issuedAtSeconds, lifetimeSeconds });
   await assertAccepted(token, settings, clock);
   const until = new Date((issuedAtSeconds + lifetimeSeconds) * 1000).toISOString();
-  terminal.err(`signed for ${claims.sub} (${claims.roles.join(', ')}) in tenant ${tenant}, good until ${until}\n`);
+  terminal.err(
+    `signed for ${claims.sub} (${claims.roles.join(', ')}) in tenant ${tenant}, good until ${until}, id ${jti}\n`,
+  );
   terminal.out(`${token}\n`);
   return EXIT.done;
+}
+
+async function atServer(word: 'revoke' | 'list', given: Given, terminal: Terminal): Promise<number> {
+  const { environment } = terminal;
+  const settings = loadSettings({ file: given.text('config') ?? settingsFile(environment), environment });
+  if (word === 'list') {
+    const answer = await operatorCall(given, settings, '/v1/tokens/revoked', undefined, 'GET');
+    for (const { jti, tenant, sub, issuedBefore, until } of (answer as RevocationListRepresentation).items) {
+      const what = jti === null ? `${sub} of ${tenant}, issued before ${issuedBefore}` : `token ${jti}`;
+      terminal.out(`${what}\tuntil ${until}\n`);
+    }
+    return EXIT.done;
+  }
+  const answer = await operatorCall(given, settings, '/v1/tokens/revoke', revocationOf(given, settings));
+  const { revocationId, until } = answer as RevocationRepresentation;
+  terminal.err(`revoked; such tokens would have been good until ${until} at the latest\n`);
+  terminal.out(`${revocationId}\n`);
+  return EXIT.done;
+}
+
+function revocationOf(given: Given, { installation }: Settings): RevokeTokenBody {
+  const [jti, sub, why] = [given.text('jti'), given.text('sub'), given.text('reason')];
+  const reason = why === null ? {} : { reason: why };
+  if ((jti === null) === (sub === null)) throw usage('either --jti or --sub is needed');
+  if (jti !== null) return { jti, ...reason };
+  const tenant = given.text('tenant') ?? installation.operatorTenant;
+  if (tenant === null) throw usage('--tenant is needed');
+  return { tenant, sub: given.needed('sub'), ...reason };
 }
 
 interface WrittenClaims {

@@ -12,10 +12,12 @@ export interface ServerRequest {
   readonly body?: object;
 }
 
-/** One POST with a bearer token; follows no redirect. Rejects when nobody answers. Takes as long as the server takes. */
-export async function postTo({ url, path, token, body }: ServerRequest): Promise<ServerAnswer> {
+export type Method = 'GET' | 'POST' | 'PUT';
+
+/** One request with a bearer token; follows no redirect. Rejects when nobody answers. Takes as long as the server takes. */
+export async function askServer(method: Method, { url, path, token, body }: ServerRequest): Promise<ServerAnswer> {
   const response = await fetch(new URL(path, url), {
-    method: 'POST',
+    method,
     redirect: 'error',
     headers: {
       authorization: `Bearer ${token}`,

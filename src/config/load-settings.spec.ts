@@ -96,7 +96,7 @@ describe('loading the settings', () => {
     const settings = load(
       `${REQUIRED}\ncredentials:\n  payments: { secret: 'file:secrets/payments', header: authorization, scheme: null }\n`,
     );
-    expect(settings.credentials['payments']?.secret).toBe(`file:${join(dir, 'secrets/payments')}`);
+    expect(settings.credentials['payments']).toMatchObject({ secret: `file:${join(dir, 'secrets/payments')}` });
   });
 });
 

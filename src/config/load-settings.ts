@@ -24,6 +24,9 @@ const PATHS = [
 
 const SECRET_FILE = 'file:';
 
+/** Keys of credentials and callbacks that hold references to secrets. */
+const SECRET_KEYS = ['secret', 'previousSecret', 'clientSecret', 'subjectToken', 'actorToken'];
+
 const DEFAULT_FILE = fileURLToPath(new URL('../../config/default.yaml', import.meta.url));
 
 export interface SettingsSource {
@@ -89,6 +92,10 @@ function absolutePaths(tree: Tree, base: string): Tree {
   for (const credential of isTree(credentials) ? Object.values(credentials) : []) {
     if (isTree(credential)) absoluteSecret(credential, base);
   }
+  const { storage } = tree;
+  if (isTree(storage) && Array.isArray(storage['previousKeys'])) {
+    storage['previousKeys'] = storage['previousKeys'].map((key) => absoluteReference(key, base));
+  }
   const { outbox } = tree;
   const sinks = isTree(outbox) ? outbox['sinks'] : null;
   for (const sink of isTree(sinks) ? Object.values(sinks) : []) {
@@ -102,7 +109,7 @@ function absolutePaths(tree: Tree, base: string): Tree {
 }
 
 function absoluteSecret(entry: Tree, base: string): void {
-  for (const key of ['secret', 'previousSecret']) {
+  for (const key of SECRET_KEYS) {
     if (Object.hasOwn(entry, key)) entry[key] = absoluteReference(entry[key], base);
   }
 }

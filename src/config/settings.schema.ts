@@ -1,28 +1,16 @@
 import { z } from 'zod';
+import { credentialSchema } from './credential.schema.js';
+import { ASYMMETRIC, providersSchema } from './identity-provider.schema.js';
+import { secretReference } from './secret-reference.schema.js';
 import { sinkSchema } from './sink.schema.js';
 
 const text = z.string().min(1).max(512);
 const whole = (min: number, max: number) => z.int().min(min).max(max);
 const DAY_MS = 86_400_000;
 
-/** Symmetric algorithms are refused: a verifier must not be able to sign. */
-const ASYMMETRIC = [
-  'Ed25519',
-  'EdDSA',
-  'ES256',
-  'ES384',
-  'ES512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'RS256',
-  'RS384',
-  'RS512',
-];
-
 const word = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-const secretReference = z.string().regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, 'must be env:NAME or file:PATH');
+const keyReference = z.string().regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, 'must be env:NAME or file:PATH');
 
 function isTimeZone(name: string): boolean {
   try {
@@ -51,15 +39,21 @@ export const settingsSchema = z.strictObject({
     waitMsMax: whole(0, 600_000),
     connectionsMax: whole(1, 100_000),
   }),
-  identity: z.strictObject({
-    issuer: text,
-    audience: text,
-    algorithms: z.array(z.enum(ASYMMETRIC as [string, ...string[]])).min(1),
-    jwksFile: text,
-    clockToleranceMs: whole(0, 300_000),
-    tokenLifetimeMsMax: whole(60_000, 30 * DAY_MS),
-    tokenCacheMax: whole(0, 1_000_000),
-  }),
+  identity: z
+    .strictObject({
+      issuer: text,
+      audience: text,
+      algorithms: z.array(z.enum(ASYMMETRIC)).min(1),
+      jwksFile: text,
+      clockToleranceMs: whole(0, 300_000),
+      tokenLifetimeMsMax: whole(60_000, 30 * DAY_MS),
+      tokenCacheMax: whole(0, 1_000_000),
+      providers: providersSchema,
+    })
+    .refine(
+      ({ issuer, providers }) => providers.every((one) => one.issuer !== issuer),
+      'providers that are not the issuer of jwksFile',
+    ),
   capabilities: z.strictObject({ dir: text }),
   policy: z.strictObject({
     dir: text,
@@ -93,6 +87,11 @@ export const settingsSchema = z.strictObject({
     walBytesMax: whole(1024 * 1024, 1024 ** 4),
     checkpointIntervalMs: whole(10, 600_000),
     keyFile: text,
+    keyEnv: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+      .nullable(),
+    previousKeys: z.array(keyReference).max(16),
     headFile: text.nullable(),
     backupDir: text.nullable(),
   }),
@@ -131,17 +130,7 @@ export const settingsSchema = z.strictObject({
     reasonBytesMax: whole(16, 65_536),
     pageMax: whole(1, 1000),
   }),
-  credentials: z.record(
-    z.string().regex(word),
-    z.strictObject({
-      secret: secretReference,
-      header: z.string().regex(/^[a-z0-9-]{1,64}$/),
-      scheme: z
-        .string()
-        .regex(/^[A-Za-z]{1,32}$/)
-        .nullable(),
-    }),
-  ),
+  credentials: z.record(z.string().regex(word), credentialSchema),
   callbacks: z.strictObject({
     secrets: z.record(
       z.string().regex(word),

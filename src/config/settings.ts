@@ -35,6 +35,73 @@ export interface ChatSettings extends AnySinkSettings {
 
 export type SinkSettings = WebhookSettings | FileSinkSettings | ChatSettings;
 
+/** How a credential travels to the tool. */
+interface CarriedSettings {
+  readonly header: string;
+  readonly scheme: string | null;
+}
+
+/** A secret that stays as it is. */
+export interface StaticCredentialSettings extends CarriedSettings {
+  readonly kind?: 'static';
+  readonly secret: string;
+}
+
+interface FetchedSettings extends CarriedSettings {
+  /** Exactly one of the two is set. */
+  readonly tokenUrl: string | null;
+  readonly issuer: string | null;
+  readonly revocationUrl: string | null;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly clientAuth: 'basic' | 'post';
+  readonly scope: string | null;
+  readonly audience: string | null;
+  readonly resource: string | null;
+  readonly allowAddresses: readonly string[];
+  readonly timeoutMs: number;
+}
+
+/** RFC 6749 section 4.4. */
+export interface ClientCredentialsSettings extends FetchedSettings {
+  readonly kind: 'oauth_client_credentials';
+}
+
+/** RFC 8693. */
+export interface TokenExchangeSettings extends FetchedSettings {
+  readonly kind: 'token_exchange';
+  readonly subjectToken: string;
+  readonly subjectTokenType: string;
+  readonly actorToken: string | null;
+  readonly actorTokenType: string;
+}
+
+/** A credential that an authorization server gives, for a time. */
+export type FetchedCredentialSettings = ClientCredentialsSettings | TokenExchangeSettings;
+
+export type CredentialSettings = StaticCredentialSettings | FetchedCredentialSettings;
+
+/** Where people come from by OpenID Connect; `config/default.yaml` says what each means. */
+export interface IdentityProviderSettings {
+  readonly name: string;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly algorithms: readonly string[];
+  readonly jwksUri: string | null;
+  readonly tokens: 'access' | 'id';
+  readonly rolesClaim: string | null;
+  readonly rolesByGroup: Readonly<Record<string, readonly string[]>>;
+  readonly groupsClaim: string | null;
+  readonly groups: Readonly<Record<string, string>> | null;
+  readonly tenant: string | null;
+  readonly tenantClaim: string | null;
+  readonly subjectPrefix: string | null;
+  readonly allowAddresses: readonly string[];
+  readonly timeoutMs: number;
+  readonly cooldownMs: number;
+  readonly cacheMaxAgeMs: number;
+}
+
 /** Durable sessions; `config/default.yaml` says what each means. */
 export interface SessionSettings {
   readonly backend: 'jsonl' | 'database';
@@ -83,6 +150,8 @@ export abstract class Settings {
     readonly clockToleranceMs: number;
     readonly tokenLifetimeMsMax: number;
     readonly tokenCacheMax: number;
+    /** Where people come from besides the issuer of `jwksFile`. */
+    readonly providers: readonly IdentityProviderSettings[];
   };
   /** Absolute path of the folder of capability manifests (`*.yaml`). */
   abstract readonly capabilities: { readonly dir: string };
@@ -126,6 +195,10 @@ export abstract class Settings {
     readonly checkpointIntervalMs: number;
     /** Absolute path of the key-encryption key. */
     readonly keyFile: string;
+    /** Variable with the base64 of the key-encryption key, in place of the file; null: the file. For development. */
+    readonly keyEnv: string | null;
+    /** Key-encryption keys before the current one, as `file:PATH` or `env:NAME`: they only unwrap. */
+    readonly previousKeys: readonly string[];
     /** Absolute path of the note of the store's head; null keeps it beside the database. */
     readonly headFile: string | null;
     /** Absolute path of the directory that backups of the running server go to; null is `backups` in the data directory. */
@@ -156,9 +229,7 @@ export abstract class Settings {
     readonly pageMax: number;
   };
   /** Upstream credentials by name: a secret reference and the header that carries it. */
-  abstract readonly credentials: Readonly<
-    Record<string, { readonly secret: string; readonly header: string; readonly scheme: string | null }>
-  >;
+  abstract readonly credentials: Readonly<Record<string, CredentialSettings>>;
   /** Signed requests in which tools tell late results. */
   abstract readonly callbacks: {
     /** By the name a manifest uses: a secret reference, and the one before it while a rotation lasts. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CATALOGUE } from '../domain/events/catalogue.js';
+import { SECRET_REFERENCE, secretReference } from './secret-reference.schema.js';
 
-const SECRET = /^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
@@ -25,7 +25,7 @@ const common = {
 const webhook = z.strictObject({
   kind: z.literal('webhook'),
   url: z.string().min(1).max(2048),
-  secrets: z.array(z.string().regex(SECRET, 'must be env:NAME or file:PATH')).min(1).max(8),
+  secrets: z.array(secretReference).min(1).max(8),
   allowAddresses: z.array(z.string().min(1).max(64)).max(32).default([]),
   from: z.enum(['now', 'beginning']).default('now'),
   timeoutMs: z.int().min(100).max(120_000).default(15_000),
@@ -43,7 +43,9 @@ const file = z.strictObject({
 /** The address of a chat webhook is its only secret, so it is never written into the settings. */
 const chat = z.strictObject({
   kind: z.literal('chat'),
-  url: z.string().regex(SECRET, 'must be env:NAME or file:PATH: whoever knows the address can post'),
+  url: z
+    .string()
+    .regex(SECRET_REFERENCE, 'must be env:NAME, file:PATH or secret:NAME: whoever knows the address can post'),
   allowAddresses: z.array(z.string().min(1).max(64)).max(32).default([]),
   from: z.literal('now').default('now'),
   timeoutMs: z.int().min(100).max(120_000).default(15_000),

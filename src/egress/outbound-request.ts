@@ -37,7 +37,8 @@ export type NoResponseCause =
   | 'aborted'
   | 'bad_framing'
   | 'body_incomplete'
-  | 'request_invalid';
+  | 'request_invalid'
+  | 'credential_unavailable';
 
 export interface TransportEvidence {
   /** True as soon as any byte of the request may have been handed to the kernel; false is proof that none was. */

@@ -12,6 +12,8 @@ import { SessionLogController } from './session-log.controller.js';
 import { EventsController } from './events.controller.js';
 import { OutboxController } from './outbox.controller.js';
 import { BackupsController } from './backups.controller.js';
+import { KeysController, SecretsController } from './secrets.controller.js';
+import { TokensController } from './tokens.controller.js';
 import { LateEvidenceController } from './late-evidence.controller.js';
 import { FeedbackController } from './feedback.controller.js';
 import { LeaseKeySetController, LeasesController } from './leases.controller.js';
@@ -36,6 +38,9 @@ export const CONTROLLERS: Type[] = [
   EventsController,
   OutboxController,
   BackupsController,
+  SecretsController,
+  KeysController,
+  TokensController,
   LateEvidenceController,
   FeedbackController,
   LeasesController,

@@ -37,7 +37,14 @@ export const REPLAY_DEAD_LETTERS = {
   headers: [COMMAND_KEY],
   body: deadLetterReplayBody,
   answers: { 202: { means: 'The command is recorded.', body: acceptedCommand } },
-  refusals: ['not_authorized', 'sink_not_found', 'dead_letter_not_found', 'invalid_idempotency_key', ...RECORDING],
+  refusals: [
+    'not_authorized',
+    'sink_not_found',
+    'dead_letter_not_found',
+    'invalid_idempotency_key',
+    'command_id_conflict',
+    ...RECORDING,
+  ],
 } as const satisfies Operation;
 
 export const REPLAY_DELIVERIES = {
@@ -48,5 +55,12 @@ export const REPLAY_DELIVERIES = {
   headers: [COMMAND_KEY],
   body: sinkReplayBody,
   answers: { 202: { means: 'The command is recorded.', body: acceptedCommand } },
-  refusals: ['not_authorized', 'sink_not_found', 'replay_under_way', 'invalid_idempotency_key', ...RECORDING],
+  refusals: [
+    'not_authorized',
+    'sink_not_found',
+    'replay_under_way',
+    'invalid_idempotency_key',
+    'command_id_conflict',
+    ...RECORDING,
+  ],
 } as const satisfies Operation;

@@ -2,15 +2,24 @@ import type { Settings } from '../config/settings.js';
 import type { Actor } from '../domain/events/envelope.js';
 import { ROLES, type Caller, type Role } from './caller.js';
 
-type Claims = Readonly<Record<string, unknown>>;
+export type Claims = Readonly<Record<string, unknown>>;
 
 export type ReadClaims =
-  | { readonly ok: true; readonly caller: Caller; readonly expiresAtMs: number }
+  | {
+      readonly ok: true;
+      readonly caller: Caller;
+      readonly expiresAtMs: number;
+      /** Null when the token has no name of its own. */
+      readonly jti: string | null;
+      /** Seconds since 1970. */
+      readonly issuedAt: number;
+    }
   | { readonly ok: false; readonly problem: string };
 
 const SUBJECT = /^[\x21-\x7e]{1,256}$/;
 const TENANT = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
-const ACT_DEPTH_MAX = 4;
+/** Agents that act for one another, at most. */
+export const ACT_DEPTH_MAX = 4;
 const LIST_MAX = 100;
 
 /** Reads who is calling from the claims of a verified token. Anything odd is a refusal, never a guess. */
@@ -33,11 +42,15 @@ export function readClaims(claims: Claims, settings: Settings['identity'], nowMs
   const owner = claims['agent_owner'];
   if (owner !== undefined && (typeof owner !== 'string' || !SUBJECT.test(owner)))
     return problem('agent_owner is not a name');
+  const jti = claims['jti'];
+  if (jti !== undefined && (typeof jti !== 'string' || !SUBJECT.test(jti))) return problem('jti is not a name');
   const isAgent = actor.act !== undefined || roles.includes('harness');
   return {
     ok: true,
     caller: { tenant, actor, roles, groups, agentOwner: owner ?? null, isAgent },
     expiresAtMs: expiry * 1000 + settings.clockToleranceMs,
+    jti: jti ?? null,
+    issuedAt: issued,
   };
 }
 

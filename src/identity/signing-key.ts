@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { SignJWT, exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 
+const JTI_BYTES = 16;
+
 /** Names of the two files of a key pair below its directory. */
 const PRIVATE_FILE = 'private-key.json';
 const PUBLIC_FILE = 'public-keys.json';
@@ -86,9 +88,9 @@ export class TokenSigner {
     }
   }
 
-  /** An access token (RFC 9068). Claims are taken as they are; `iss`, `aud`, `iat` and `exp` come from the terms. */
+  /** An access token (RFC 9068) with an id of its own unless the claims bring one. Claims are taken as they are; `iss`, `aud`, `iat` and `exp` come from the terms. */
   sign(claims: Readonly<Record<string, unknown>>, terms: TokenTerms): Promise<string> {
-    return new SignJWT({ ...claims })
+    return new SignJWT({ jti: randomBytes(JTI_BYTES).toString('base64url'), ...claims })
       .setProtectedHeader({ alg: this.algorithm, ...(this.kid === null ? {} : { kid: this.kid }), typ: 'at+jwt' })
       .setIssuer(terms.issuer)
       .setAudience(terms.audience)

@@ -1,19 +1,21 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { errors, jwtVerify } from 'jose';
 import type { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { parseStrictJson } from '../domain/json/strict-json.js';
+import { requesterSubjects } from '../domain/principal.js';
+import type { HttpClient } from '../egress/http-client.js';
 import type { Clock } from '../system/clock.js';
 import type { Caller } from './caller.js';
-import { readClaims } from './claims.js';
+import type { Claims } from './claims.js';
+import { localIssuer, type TrustedIssuer } from './issuer.js';
+import { providerIssuer } from './provider-issuer.js';
+import type { Revocations } from './revocations.js';
 
 type IdentitySettings = Settings['identity'];
 
 /** Longer tokens are refused before anything looks into them. */
 const TOKEN_BYTES_MAX = 8192;
-/** RFC 9068 access tokens, and plain JWTs of identity providers that do not follow it. A lease token is neither. */
-const TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 const SEGMENT_LIMITS = { depthMax: 8, bytesMax: TOKEN_BYTES_MAX, keysMax: 256, stringUnitsMax: TOKEN_BYTES_MAX };
 
 interface Verified {
@@ -21,39 +23,50 @@ interface Verified {
   readonly expiresAtMs: number;
 }
 
+/** What a running server has besides its settings: how to reach providers, and which tokens count no more. */
+export interface VerifierSurroundings {
+  readonly http: Pick<HttpClient, 'send'>;
+  readonly revocations: Pick<Revocations, 'covers' | 'onChange'>;
+}
+
 /**
- * Verifies bearer tokens (RFC 7519, RFC 8725): algorithm list, issuer, audience, type and lifetime are always checked,
- * keys come from a local JWK set and never from the token. A verified token is kept by the hash of its bytes until it
- * expires or the keys change.
+ * Verifies bearer tokens (RFC 7519, RFC 8725): the issuer a token names decides which keys, algorithms, audience and type it is held
+ * against, and keys never come from the token. A verified token is kept by the hash of its bytes until it expires, keys change or
+ * tokens are revoked.
  */
 export class TokenVerifier {
   private readonly verified = new Map<string, Verified>();
-  private keys: JWTVerifyGetKey;
+  private issuers: ReadonlyMap<string, TrustedIssuer>;
+  /** Changes whenever what was verified before may be good no more. */
+  private era = 0;
 
+  /** Without surroundings only the issuer of `identity.jwksFile` is known, and nothing is revoked. */
   constructor(
     private readonly settings: IdentitySettings,
     private readonly clock: Clock,
+    private readonly surroundings: VerifierSurroundings | null = null,
   ) {
-    this.keys = readKeySet(settings.jwksFile);
+    this.issuers = this.trusted();
+    surroundings?.revocations.onChange(() => this.forget());
   }
 
   /** Reads the key set again; tokens verified with the old one are forgotten. */
   reloadKeys(): void {
-    this.keys = readKeySet(this.settings.jwksFile);
-    this.verified.clear();
+    this.issuers = this.trusted();
+    this.forget();
   }
 
-  /** @throws CountersignError `unauthenticated`; the message never repeats anything of the token. */
+  /** @throws CountersignError `unauthenticated`, `identity_provider_unavailable`; the message never repeats anything of the token. */
   async verify(token: string): Promise<Caller> {
     if (token.length > TOKEN_BYTES_MAX) throw unauthenticated('the token is too long');
     const fingerprint = createHash('sha256').update(token).digest('base64');
     const known = this.verified.get(fingerprint);
     const nowMs = this.clock.now();
     if (known !== undefined && nowMs < known.expiresAtMs) return known.caller;
-    const { keys } = this;
+    const { era } = this;
     const fresh = await this.check(token, nowMs);
-    // A token that was checked with keys that are gone meanwhile is not kept.
-    if (keys === this.keys) this.keep(fingerprint, fresh);
+    // A token that was checked by what has changed meanwhile is not kept.
+    if (era === this.era) this.keep(fingerprint, fresh);
     return fresh.caller;
   }
 
@@ -61,26 +74,50 @@ export class TokenVerifier {
     const segments = token.split('.');
     if (segments.length !== 3) throw unauthenticated('the token is not a signed JWT');
     const header = strictSegment(segments[0] as string);
-    const type: unknown = header['typ'];
-    if (typeof type !== 'string' || !TOKEN_TYPES.includes(type.toLowerCase())) {
+    // These are the bytes that the signature covers, strictly parsed: no duplicate key can hide a role.
+    const claims = strictSegment(segments[1] as string);
+    const issuer = typeof claims['iss'] === 'string' ? this.issuers.get(claims['iss']) : undefined;
+    if (issuer === undefined) throw unauthenticated("the token's claim iss is not accepted");
+    const type = header['typ'];
+    const isType = type === undefined || typeof type === 'string';
+    if (!isType || !issuer.accepts(type?.toLowerCase() ?? null, claims)) {
       throw unauthenticated('the token has the wrong type');
     }
+    await this.verifySignature(token, issuer, nowMs);
+    const read = issuer.read(claims, nowMs);
+    if (!read.ok) throw unauthenticated(read.problem);
+    const { caller, jti, issuedAt } = read;
+    const facts = { jti, issuedAt, tenant: caller.tenant, subjects: requesterSubjects(caller.actor) };
+    if (this.surroundings?.revocations.covers(facts) === true) throw unauthenticated('the token was revoked');
+    return { caller, expiresAtMs: Math.min(read.expiresAtMs, nowMs + issuer.believedForMs) };
+  }
+
+  private async verifySignature(token: string, issuer: TrustedIssuer, nowMs: number): Promise<void> {
     try {
-      await jwtVerify(token, this.keys, {
-        algorithms: [...this.settings.algorithms],
-        issuer: this.settings.issuer,
-        audience: this.settings.audience,
+      await jwtVerify(token, issuer.keys, {
+        algorithms: [...issuer.algorithms],
+        issuer: issuer.issuer,
+        audience: issuer.audience,
         clockTolerance: this.settings.clockToleranceMs / 1000,
         requiredClaims: ['exp', 'iat', 'sub'],
         currentDate: new Date(nowMs),
       });
     } catch (error) {
+      if (error instanceof CountersignError) throw error;
       throw unauthenticated(error instanceof errors.JOSEError ? wordFor(error) : 'the token cannot be verified');
     }
-    // The claims are read from the strictly parsed bytes that the signature covers: no duplicate key can hide a role.
-    const read = readClaims(strictSegment(segments[1] as string), this.settings, nowMs);
-    if (!read.ok) throw unauthenticated(read.problem);
-    return { caller: read.caller, expiresAtMs: read.expiresAtMs };
+  }
+
+  private trusted(): ReadonlyMap<string, TrustedIssuer> {
+    const { settings, surroundings, clock } = this;
+    const around = surroundings === null ? null : { http: surroundings.http, clock, onNewKeys: () => this.forget() };
+    const providers = around === null ? [] : settings.providers.map((one) => providerIssuer(one, settings, around));
+    return new Map([localIssuer(settings), ...providers].map((issuer) => [issuer.issuer, issuer]));
+  }
+
+  private forget(): void {
+    this.era += 1;
+    this.verified.clear();
   }
 
   private keep(fingerprint: string, verified: Verified): void {
@@ -95,39 +132,13 @@ export class TokenVerifier {
   }
 }
 
-function strictSegment(segment: string): Readonly<Record<string, unknown>> {
+function strictSegment(segment: string): Claims {
   const parsed = parseStrictJson(Buffer.from(segment, 'base64url'), SEGMENT_LIMITS);
   if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null || Array.isArray(parsed.value)) {
     throw unauthenticated('the token is not well formed');
   }
-  return parsed.value as Readonly<Record<string, unknown>>;
+  return parsed.value as Claims;
 }
-
-function readKeySet(file: string): JWTVerifyGetKey {
-  const set = keySetIn(file);
-  if (set === null) throw invalidKeys('identity.jwksFile: cannot be read as a JWK set');
-  if (set.keys.length === 0) throw invalidKeys('identity.jwksFile: holds no key');
-  if (set.keys.some((key) => key.kty === 'oct' || 'd' in key)) {
-    throw invalidKeys('identity.jwksFile: holds a symmetric or private key; only public keys belong there');
-  }
-  return createLocalJWKSet(set);
-}
-
-/** Null when the file holds anything but a JSON object whose `keys` are objects. */
-function keySetIn(file: string): JSONWebKeySet | null {
-  try {
-    const set: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    const keys: unknown = (set as { keys?: unknown } | null)?.keys;
-    const isSet =
-      Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null && !Array.isArray(key));
-    return isSet ? (set as JSONWebKeySet) : null;
-  } catch {
-    return null;
-  }
-}
-
-const invalidKeys = (problem: string): CountersignError =>
-  new CountersignError('invalid_settings', `settings are not usable:\n  ${problem}`, { problems: [problem] });
 
 const unauthenticated = (message: string): CountersignError => new CountersignError('unauthenticated', message);
 

@@ -1,7 +1,6 @@
 import type { Settings, SinkSettings } from '../config/settings.js';
 import type { HttpClient } from '../egress/http-client.js';
-import { resolveSecret } from '../secrets/secret-reference.js';
-import { WebhookSigner } from '../secrets/webhook-signer.js';
+import { WebhookSigner, type SecretResolver } from '../secrets/webhook-signer.js';
 import type { UnitDesk } from '../storage/units/unit-desk.js';
 import type { Logger } from '../system/logger.js';
 import type { RandomSource } from '../system/random-source.js';
@@ -16,6 +15,12 @@ import { SinkWorker, type SinkStatus } from './sink-worker.js';
 import { typesOf } from './type-filter.js';
 import { WebhookSink } from './webhook-sink.js';
 
+/** How to reach receivers, and what deliveries to them are signed with. */
+export interface RelaySurroundings {
+  readonly client: Pick<HttpClient, 'send'>;
+  readonly resolve: SecretResolver;
+}
+
 /**
  * Tells every sink of the settings of what has become durable: at least once, in order per call. The event table is the
  * outbox; each sink has a cursor over it and a worker of its own.
@@ -27,7 +32,7 @@ export class OutboxRelay {
   constructor(
     settings: Settings,
     private readonly desk: UnitDesk,
-    private readonly client: Pick<HttpClient, 'send'>,
+    private readonly outside: RelaySurroundings,
     private readonly random: RandomSource,
     private readonly logger: Logger,
   ) {
@@ -81,12 +86,13 @@ export class OutboxRelay {
   private sinkOf(settings: SinkSettings): Sink {
     if (settings.kind === 'file') return new FileSink(settings.path);
     const { clock } = this.desk;
+    const { client, resolve } = this.outside;
     if (settings.kind === 'chat') {
-      const url = resolveSecret(settings.url);
+      const url = resolve(settings.url);
       if (url === null) throw new Error('the address of a chat is checked at boot');
-      return new ChatSink(settings, url, this.client, clock);
+      return new ChatSink(settings, url, client, clock);
     }
-    const signer = new WebhookSigner(settings.secrets, () => clock.monotonic());
-    return new WebhookSink(settings, this.client, signer, clock);
+    const signer = new WebhookSigner(settings.secrets, () => clock.monotonic(), resolve);
+    return new WebhookSink(settings, client, signer, clock);
   }
 }

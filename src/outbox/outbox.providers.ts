@@ -1,6 +1,7 @@
 import type { Provider } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { HttpClient } from '../egress/http-client.js';
+import { SecretSource } from '../secrets/secret-reference.js';
 import { UnitDesk } from '../storage/units/unit-desk.js';
 import { Logger } from '../system/logger.js';
 import { Metrics } from '../system/metrics/metrics.js';
@@ -13,9 +14,15 @@ import { SinkStatuses } from './sink-statuses.js';
 export const OUTBOX: readonly Provider[] = [
   {
     provide: OutboxRelay,
-    useFactory: (settings: Settings, desk: UnitDesk, client: HttpClient, random: RandomSource, logger: Logger) =>
-      new OutboxRelay(settings, desk, client, random, logger),
-    inject: [Settings, UnitDesk, HttpClient, RandomSource, Logger],
+    useFactory: (
+      settings: Settings,
+      desk: UnitDesk,
+      client: HttpClient,
+      random: RandomSource,
+      logger: Logger,
+      { resolve }: SecretSource,
+    ) => new OutboxRelay(settings, desk, { client, resolve }, random, logger),
+    inject: [Settings, UnitDesk, HttpClient, RandomSource, Logger, SecretSource],
   },
   {
     provide: SinkStatuses,

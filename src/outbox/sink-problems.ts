@@ -5,12 +5,12 @@ import { CountersignError } from '../domain/errors/countersign-error.js';
 import { isAddressAllowed, isAllowEntryValid } from '../egress/address-policy.js';
 import { parseRequestTarget } from '../egress/request-target.js';
 import { resolveSecret } from '../secrets/secret-reference.js';
-import { signerProblems } from '../secrets/webhook-signer.js';
+import { signerProblems, type SecretResolver } from '../secrets/webhook-signer.js';
 
 /** @throws CountersignError `invalid_settings` whose `problems` name everything that is wrong with the sinks. */
-export function checkSinks({ outbox }: Pick<Settings, 'outbox'>): void {
+export function checkSinks({ outbox }: Pick<Settings, 'outbox'>, resolve: SecretResolver = resolveSecret): void {
   const problems = Object.entries(outbox.sinks).flatMap(([name, sink]) =>
-    problemsOf(sink).map((problem) => `outbox.sinks.${name}.${problem}`),
+    problemsOf(sink, resolve).map((problem) => `outbox.sinks.${name}.${problem}`),
   );
   const files = Object.values(outbox.sinks).flatMap((sink) => (sink.kind === 'file' ? [sink.path] : []));
   if (new Set(files).size < files.length) problems.push('outbox.sinks: two sinks write the same file');
@@ -18,29 +18,33 @@ export function checkSinks({ outbox }: Pick<Settings, 'outbox'>): void {
   throw new CountersignError('invalid_settings', `settings are not usable:\n  ${problems.join('\n  ')}`, { problems });
 }
 
-function problemsOf(sink: SinkSettings): readonly string[] {
+function problemsOf(sink: SinkSettings, resolve: SecretResolver): readonly string[] {
   const backoff = sink.backoffMsMax < sink.backoffMs ? ['backoffMsMax: must not be shorter than backoffMs'] : [];
-  return [...backoff, ...kindProblems(sink)];
+  return [...backoff, ...kindProblems(sink, resolve)];
 }
 
-function kindProblems(sink: SinkSettings): readonly string[] {
+function kindProblems(sink: SinkSettings, resolve: SecretResolver): readonly string[] {
   switch (sink.kind) {
     case 'webhook':
-      return webhookProblems(sink);
+      return webhookProblems(sink, resolve);
     case 'file':
       return fileProblems(sink);
     case 'chat':
-      return chatProblems(sink);
+      return chatProblems(sink, resolve);
   }
 }
 
-function webhookProblems({ url, allowAddresses, secrets }: WebhookSettings): readonly string[] {
-  return [...signerProblems(secrets).map((problem) => `secrets: ${problem}`), ...addressProblems(url, allowAddresses)];
+function webhookProblems(
+  { url, allowAddresses, secrets }: WebhookSettings,
+  resolve: SecretResolver,
+): readonly string[] {
+  const signing = signerProblems(secrets, resolve).map((problem) => `secrets: ${problem}`);
+  return [...signing, ...addressProblems(url, allowAddresses)];
 }
 
 /** The address is a secret: no problem names it. */
-function chatProblems({ url, allowAddresses }: ChatSettings): readonly string[] {
-  const address = resolveSecret(url);
+function chatProblems({ url, allowAddresses }: ChatSettings, resolve: SecretResolver): readonly string[] {
+  const address = resolve(url);
   return address === null ? [`url: ${url} has no value`] : addressProblems(address, allowAddresses);
 }
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../../test/builders/manual-clock.js';
 import { settingsWith } from '../../test/builders/settings-examples.js';
 import { signedCallback } from '../../test/support/late-results.js';
+import { SecretSource } from './secret-reference.js';
 import { CallbackSecrets, type Delivery } from './callback-secrets.js';
 
 const NOW = new Date('2031-01-01T10:00:00.000Z');
@@ -20,7 +21,7 @@ beforeAll(() => {
   writeFileSync(join(dir, 'before'), PREVIOUS);
   const tool = { secret: `file:${join(dir, 'now')}`, previousSecret: `file:${join(dir, 'before')}` };
   const settings = settingsWith({ callbacks: { secrets: { tool }, toleranceMs: 300_000 } });
-  secrets = new CallbackSecrets(settings, new ManualClock(NOW.toISOString()));
+  secrets = new CallbackSecrets(settings, new ManualClock(NOW.toISOString()), new SecretSource());
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -70,6 +71,8 @@ describe('the signature of a callback', () => {
     const settings = settingsWith({
       callbacks: { secrets: { tool: { secret: 'file:/nowhere/secret', previousSecret: null } } },
     });
-    expect(() => new CallbackSecrets(settings, new ManualClock(NOW.toISOString()))).toThrow(/callbacks\.secrets\.tool/);
+    expect(() => new CallbackSecrets(settings, new ManualClock(NOW.toISOString()), new SecretSource())).toThrow(
+      /callbacks\.secrets\.tool/,
+    );
   });
 });

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
 import { Clock } from '../system/clock.js';
-import { resolveSecret } from './secret-reference.js';
+import { SecretSource } from './secret-reference.js';
 
 /** A signed request as it arrived; absent headers are undefined. */
 export interface Delivery {
@@ -31,22 +31,15 @@ export class CallbackSecrets {
   constructor(
     private readonly settings: Settings,
     private readonly clock: Clock,
+    private readonly source: SecretSource,
   ) {
-    const problems: string[] = [];
-    for (const [name, { secret, previousSecret }] of Object.entries(settings.callbacks.secrets)) {
-      const keys: Buffer[] = [];
-      for (const reference of previousSecret === null ? [secret] : [secret, previousSecret]) {
-        const value = resolveSecret(reference);
-        if (value === null) problems.push(`callbacks.secrets.${name}: ${reference} has no value`);
-        else keys.push(keyOf(value));
-      }
-      this.#keys.set(name, keys);
-    }
+    const problems = this.settle();
     if (problems.length > 0) {
       throw new CountersignError('invalid_settings', `settings are not usable:\n  ${problems.join('\n  ')}`, {
         problems,
       });
     }
+    source.onChange(() => void this.settle());
   }
 
   /** True when the delivery is signed with the named secret and its time is near ours. Never throws. */
@@ -64,6 +57,21 @@ export class CallbackSecrets {
       const right = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
       return offered.some((other) => other.length === right.length && timingSafeEqual(other, right));
     });
+  }
+
+  /** Resolves every secret; answers what has no value, which keeps the value it had. */
+  private settle(): readonly string[] {
+    const problems: string[] = [];
+    for (const [name, { secret, previousSecret }] of Object.entries(this.settings.callbacks.secrets)) {
+      const keys: Buffer[] = [];
+      for (const reference of previousSecret === null ? [secret] : [secret, previousSecret]) {
+        const value = this.source.resolve(reference);
+        if (value === null) problems.push(`callbacks.secrets.${name}: ${reference} has no value`);
+        else keys.push(keyOf(value));
+      }
+      if (keys.length > 0) this.#keys.set(name, keys);
+    }
+    return problems;
   }
 }
 

@@ -1,82 +1,122 @@
-import type { Settings } from '../config/settings.js';
+import type { CredentialSettings, Settings, StaticCredentialSettings } from '../config/settings.js';
 import { CountersignError } from '../domain/errors/countersign-error.js';
-import { createScrubber, type Scrubber } from '../proxy/core/scrub.js';
-import { resolveSecret } from './secret-reference.js';
+import { isAllowEntryValid } from '../egress/address-policy.js';
+import type { Scrubber } from '../proxy/core/scrub.js';
+import { CredentialHeader } from './credential-header.js';
+import { KnownSecrets } from './known-secrets.js';
+import { SecretSource } from './secret-reference.js';
 
-/** A header with a secret value. It prints as its reference, and only the door out reads the value. */
-export class CredentialHeader {
-  readonly #value: string;
-
-  constructor(
-    readonly name: string,
-    readonly reference: string,
-    value: string,
-  ) {
-    this.#value = value;
-  }
-
-  /** The header for the transport. Whoever calls this writes it to a socket and nowhere else. */
-  reveal(): Readonly<Record<string, string>> {
-    return { [this.name]: this.#value };
-  }
-
-  toString(): string {
-    return `[secret:${this.reference}]`;
-  }
-
-  toJSON(): string {
-    return this.toString();
-  }
-}
+type CredentialsSettings = Pick<Settings, 'credentials'> & Partial<Pick<Settings, 'callbacks'>>;
 
 /**
- * The upstream credentials of the settings, resolved once at boot (`env:NAME` or `file:PATH`). Other parts name a
- * credential and hand it to the transport; they never see the value.
+ * The upstream credentials of the settings: secrets, resolved at boot and after each change of the store of secrets, and tokens that
+ * were fetched for a time. Other parts name a credential and hand it to the transport; they never see the value.
  */
 export class Credentials {
   private readonly headers = new Map<string, CredentialHeader>();
-  /** Replaces every form of every secret in a text that came from outside. */
-  readonly scrub: Scrubber;
-  readonly #secrets: readonly string[];
+  private readonly known = new KnownSecrets();
 
-  constructor(settings: Pick<Settings, 'credentials'> & Partial<Pick<Settings, 'callbacks'>>) {
-    const problems: string[] = [];
-    // What callbacks are signed with is never sent, but a tool knows it too and might repeat it.
-    const secrets = Object.values(settings.callbacks?.secrets ?? {}).flatMap(({ secret, previousSecret }) =>
-      [secret, previousSecret].flatMap((reference) => (reference === null ? [] : (resolveSecret(reference) ?? []))),
-    );
-    for (const [name, credential] of Object.entries(settings.credentials)) {
-      const secret = resolveSecret(credential.secret);
-      if (secret === null) {
-        problems.push(`credentials.${name}.secret: ${credential.secret} has no value`);
-        continue;
-      }
-      secrets.push(secret);
-      const value = credential.scheme === null ? secret : `${credential.scheme} ${secret}`;
-      this.headers.set(name, new CredentialHeader(credential.header, credential.secret, value));
-    }
+  /** @throws CountersignError `invalid_settings` with everything that has no value */
+  constructor(
+    private readonly settings: CredentialsSettings,
+    private readonly source: SecretSource = new SecretSource(),
+  ) {
+    const problems = [...this.settle(), ...this.fetchedProblems()];
     if (problems.length > 0) {
       throw new CountersignError('invalid_settings', `settings are not usable:\n  ${problems.join('\n  ')}`, {
         problems,
       });
     }
-    this.#secrets = secrets;
-    this.scrub = createScrubber(secrets);
+    source.onChange(() => void this.settle());
+  }
+
+  /** Replaces every form of every secret in a text that came from outside. */
+  get scrub(): Scrubber {
+    return this.known.scrub;
   }
 
   /** The same for one call, whose redacted arguments are secrets too. */
   scrubWith(more: readonly string[]): Scrubber {
-    return createScrubber([...this.#secrets, ...more]);
+    return this.known.scrubWith(more);
   }
 
+  /** True for a credential of the settings, whether or not it has a value now. */
   has(name: string): boolean {
-    return this.headers.has(name);
+    return Object.hasOwn(this.settings.credentials, name);
   }
 
-  /** @throws Error when the name is unknown: manifests are checked against the settings at boot. */
+  /** Null while it has no value: a token that is not fetched yet. @throws Error for a credential that the settings do not have */
+  find(name: string): CredentialHeader | null {
+    if (!this.has(name)) throw new Error(`credential ${name} is not configured`);
+    return this.headers.get(name) ?? null;
+  }
+
+  /** @throws Error when it has no value */
   header(name: string): CredentialHeader {
-    const header = this.headers.get(name);
-    if (header === undefined) throw new Error(`credential ${name} is not configured`);
+    const header = this.find(name);
+    if (header === null) throw new Error(`credential ${name} has no value`);
     return header;
   }
+
+  /** The text of a reference, which is looked for in everything from outside from now on; null when there is none. */
+  resolve(reference: string): string | null {
+    const value = this.source.resolve(reference);
+    if (value !== null) this.known.remember(reference, value);
+    return value;
+  }
+
+  /** A token that was fetched is the value of its credential from now on. */
+  hold(name: string, token: string): void {
+    const credential = this.settings.credentials[name];
+    if (credential === undefined) throw new Error(`credential ${name} is not configured`);
+    this.known.remember(`token of ${name}`, token);
+    this.headers.set(name, headerOf(credential, `token of ${name}`, token));
+  }
+
+  /** It has no value until the next token is held. */
+  drop(name: string): void {
+    this.headers.delete(name);
+  }
+
+  /** Reads what is a secret of the settings; one that has become unreadable changes nothing. Answers what has no value. */
+  private settle(): readonly string[] {
+    // What callbacks are signed with is never sent, but a tool knows it too and might repeat it.
+    for (const { secret, previousSecret } of Object.values(this.settings.callbacks?.secrets ?? {})) {
+      for (const reference of [secret, previousSecret]) if (reference !== null) this.resolve(reference);
+    }
+    const problems: string[] = [];
+    for (const [name, credential] of Object.entries(this.settings.credentials)) {
+      if (!isStatic(credential)) continue;
+      const secret = this.resolve(credential.secret);
+      if (secret === null) problems.push(`credentials.${name}.secret: ${credential.secret} has no value`);
+      else this.headers.set(name, headerOf(credential, shown(credential), secret));
+    }
+    return problems;
+  }
+
+  private fetchedProblems(): readonly string[] {
+    return Object.entries(this.settings.credentials).flatMap(([name, credential]) => {
+      if (isStatic(credential)) return [];
+      const { clientSecret, allowAddresses } = credential;
+      const exchanged = credential.kind === 'token_exchange' ? credential : null;
+      const references = { clientSecret, subjectToken: exchanged?.subjectToken, actorToken: exchanged?.actorToken };
+      const values = Object.entries(references).flatMap(([key, reference]) =>
+        typeof reference !== 'string' || this.resolve(reference) !== null ? [] : [`${key}: ${reference} has no value`],
+      );
+      const addresses = allowAddresses.flatMap((entry) =>
+        isAllowEntryValid(entry) ? [] : [`allowAddresses: ${entry} is neither a class nor a range of addresses`],
+      );
+      return [...values, ...addresses].map((problem) => `credentials.${name}.${problem}`);
+    });
+  }
 }
+
+/** A secret that stays as it is; every other kind is fetched. */
+export const isStatic = (credential: CredentialSettings): credential is StaticCredentialSettings =>
+  credential.kind === undefined || credential.kind === 'static';
+
+function headerOf({ header, scheme }: CredentialSettings, reference: string, value: string): CredentialHeader {
+  return new CredentialHeader(header, reference, scheme === null ? value : `${scheme} ${value}`, scheme);
+}
+
+const shown = ({ secret }: StaticCredentialSettings): string => secret.replace(/^secret:/, '');

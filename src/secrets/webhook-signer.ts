@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { resolveSecret } from './secret-reference.js';
 
+/** The text behind a reference; null when there is none. */
+export type SecretResolver = (reference: string) => string | null;
+
 const PREFIX = 'whsec_';
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
@@ -12,9 +15,12 @@ const SECRET_BYTES_MAX = 64;
 const REREAD_MS = 5_000;
 
 /** What is wrong with the references, a sentence each; the values themselves are never repeated. */
-export function signerProblems(references: readonly string[]): readonly string[] {
+export function signerProblems(
+  references: readonly string[],
+  resolve: SecretResolver = resolveSecret,
+): readonly string[] {
   return references.flatMap((reference) => {
-    const text = resolveSecret(reference);
+    const text = resolve(reference);
     if (text === null) return [`${reference} has no value`];
     if (keysIn(text) === null)
       return [`${reference} must hold ${PREFIX} and the base64 of ${SECRET_BYTES_MIN} to ${SECRET_BYTES_MAX} bytes`];
@@ -34,8 +40,9 @@ export class WebhookSigner {
   constructor(
     private readonly references: readonly string[],
     private readonly now: () => number,
+    private readonly resolve: SecretResolver = resolveSecret,
   ) {
-    if (signerProblems(references).length > 0) throw new Error('a signing secret is not usable');
+    if (signerProblems(references, resolve).length > 0) throw new Error('a signing secret is not usable');
     this.readAtMs = now();
     this.read();
   }
@@ -61,7 +68,7 @@ export class WebhookSigner {
 
   private read(): void {
     for (const reference of this.references) {
-      const keys = keysIn(resolveSecret(reference) ?? '');
+      const keys = keysIn(this.resolve(reference) ?? '');
       if (keys !== null) this.#keys.set(reference, keys);
     }
   }

@@ -1,10 +1,12 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
+  statSync,
   rmSync,
   unlinkSync,
   writeSync,
@@ -25,11 +27,25 @@ const ALGORITHM = 'A256GCM';
  */
 export function keyEncryptionKey(path: string, create: boolean, random: RandomSource, now: () => number): Uint8Array {
   const text = readIfThere(path);
-  if (text !== null) return parsed(text);
+  if (text !== null) {
+    assertPrivate(path);
+    return parsed(text);
+  }
   if (!create) throw unusable('the key file is missing although the database exists');
   const key = random.bytes(KEK_BYTES);
   writeNew(path, keyFileText(key, new Date(now()).toISOString()));
   return key;
+}
+
+/**
+ * Makes a key file with a new random key, for a rotation. Answers the id of the key. Throws `key_ring_unusable` when there is a file; a
+ * key is never replaced.
+ */
+export function newKeyFile(path: string, random: RandomSource, now: () => number): string {
+  if (existsSync(path)) throw unusable('there is a file of this name; a key is never replaced');
+  const key = random.bytes(KEK_BYTES);
+  writeNew(path, keyFileText(key, new Date(now()).toISOString()));
+  return kekIdOf(key);
 }
 
 function keyFileText(key: Uint8Array, createdAt: string): string {
@@ -49,6 +65,14 @@ function parsed(text: string): Uint8Array {
   const bytes = new Uint8Array(Buffer.from(key, 'base64'));
   if (bytes.length !== KEK_BYTES || kekIdOf(bytes) !== kekId) throw unusable('the key in the key file is damaged');
   return bytes;
+}
+
+/** Others may read it, or somebody but its owner may put another key in its place. A group may read: mounted secrets are often so. */
+const NOT_PRIVATE = 0o027;
+
+function assertPrivate(path: string): void {
+  if ((statSync(path).mode & NOT_PRIVATE) === 0) return;
+  throw unusable('the key file can be read or replaced by others; chmod 400 it');
 }
 
 function readIfThere(path: string): string | null {

@@ -15,6 +15,7 @@ const MIGRATION_FILES = [
   '0008-approvals.mjs',
   '0009-limits.mjs',
   '0010-policy-sets.mjs',
+  '0011-secrets.mjs',
 ] as const;
 
 /** The version this program reads and writes: `user_version` of the database. */

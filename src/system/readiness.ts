@@ -13,6 +13,8 @@ export type ReadinessName =
   | 'session_logs'
   | 'sink_gone'
   | 'dead_letters'
+  | 'key_rotation'
+  | 'key_from_environment'
   | 'unattended_permits'
   | 'irrevocable_leases'
   | 'owed_reviews'

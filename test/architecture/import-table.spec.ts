@@ -29,7 +29,7 @@ const TABLE = `
   http         | domain cores config system identity capabilities policy sessions contracts ledger control runtime client/contract
   mcp          | domain cores config system identity capabilities policy control runtime client/contract
   console      | cores config system identity control runtime client/contract
-  cli          | domain cores config system storage identity capabilities policy ledger client client/contract
+  cli          | domain cores config system storage secrets identity capabilities policy ledger client client/contract
 `;
 const CORES = ['ledger/core', 'policy/core', 'proxy/core'];
 

@@ -7,7 +7,8 @@ import { isEnded } from '../../src/domain/run/run.state.js';
 import { isTerminal, type ToolCallStatus } from '../../src/domain/tool-call/tool-call.state.js';
 import { EMPTY_TREE, withLeaves } from '../../src/ledger/core/compact-tree.js';
 import type { BackupManifest } from '../../src/storage/backup-manifest.js';
-import { Custody } from '../../src/storage/custody.js';
+import { Custody, type RewrapProgress } from '../../src/storage/custody.js';
+import { LocalKeyRing } from '../../src/storage/local-key-ring.js';
 import type { Comparison } from '../../src/storage/hold.js';
 import { headOf, type StoreHead } from '../../src/storage/store-head.js';
 import { Feed } from '../../src/storage/feed.js';
@@ -22,6 +23,7 @@ import { Store, type InstanceRef, type StoreStatus } from '../../src/storage/sto
 import { GuardFailed, type Committed, type Expectation, type Unit, type Write } from '../../src/storage/unit.js';
 import type { Clock } from '../../src/system/clock.js';
 import { memoryPolicyReader } from './memory-policy-reader.js';
+import { SystemRandom } from '../../src/system/random-source.js';
 
 type Row = Record<string, string | number | null>;
 
@@ -30,6 +32,7 @@ export class MemoryCustody extends Custody {
   override comparison: Comparison = { finding: null, complete: false };
   override known: StoreHead | null = null;
   kept = 0;
+  override readonly keyRing = new LocalKeyRing(new Uint8Array(32).fill(7), new SystemRandom());
 
   constructor(private readonly size: () => number) {
     super();
@@ -39,6 +42,12 @@ export class MemoryCustody extends Custody {
     const leaves = Array.from({ length: this.size() }, () => new Uint8Array(32));
     return headOf(withLeaves(EMPTY_TREE, leaves), leaves.length === 0 ? null : '00'.repeat(32));
   }
+
+  override async rewrap(): Promise<RewrapProgress> {
+    return { moved: 0, next: null, outstanding: [] };
+  }
+
+  override async releaseOtherKeys(): Promise<void> {}
 
   override async keep(): Promise<void> {
     this.kept += 1;
@@ -400,6 +409,9 @@ function reader(store: MemoryStore): StoreReader {
         (row) => row.tenant === tenant && row.principal === principal && row.label === label && !isEnded(row.status),
       ),
     ...sessionRecords(store, one, many),
+    secrets: async (tenant) =>
+      (await many('secrets', (row) => row.tenant === tenant)).toSorted((a, b) => a.version - b.version),
+    revokedTokens: (now) => many('revoked_tokens', (row) => row.until > now),
     openCallCount: async (_tenant, runId) =>
       (await many('tool_calls', (row) => row.run_id === runId && !isTerminal(row.status))).length,
     pendingApprovalCount: async (_tenant, runId) =>

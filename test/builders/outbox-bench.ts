@@ -6,6 +6,7 @@ import { sinkSchema } from '../../src/config/sink.schema.js';
 import type { OutboundRequest, OutboundResult } from '../../src/egress/outbound-request.js';
 import { OutboxRelay } from '../../src/outbox/outbox-relay.js';
 import { InstanceIdentity } from '../../src/storage/instance-identity.js';
+import { resolveSecret } from '../../src/secrets/secret-reference.js';
 import { UnitDesk } from '../../src/storage/units/unit-desk.js';
 import type { RandomSource } from '../../src/system/random-source.js';
 import { KeptLog } from './installation.js';
@@ -116,7 +117,13 @@ export class OutboxBench {
 
   relay(sinks: Readonly<Record<string, SinkSettings>> = { ops: webhookSettings() }, desk = this.desk): OutboxRelay {
     const settings = settingsWith({ outbox: { sinks } });
-    return new OutboxRelay(settings, desk, this.receiver, new RepeatableRandom(), this.log);
+    return new OutboxRelay(
+      settings,
+      desk,
+      { client: this.receiver, resolve: resolveSecret },
+      new RepeatableRandom(),
+      this.log,
+    );
   }
 
   /** A relay that is open and makes a round only when it is told. */

@@ -1,3 +1,4 @@
+import type { UpstreamCredentials } from '../../src/secrets/upstream/upstream-credentials.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { HttpClient } from '../../src/egress/http-client.js';
 import type { NoResponseCause, OutboundRequest, OutboundResult } from '../../src/egress/outbound-request.js';
@@ -45,7 +46,11 @@ export class ScriptedWorld {
   /** The real reading and judging of it. */
   preconditions(settings: Settings, store: Store, clock: Clock, logger: Logger): Preconditions {
     const http = this as unknown as HttpClient;
-    return new Preconditions(new PreconditionReader(http, new Credentials(settings), settings, clock), store, logger);
+    return new Preconditions(
+      new PreconditionReader(http, new Credentials(settings), settings, clock, NOTHING_FETCHED),
+      store,
+      logger,
+    );
   }
 }
 
@@ -64,3 +69,6 @@ export function preconditionWith(more: Json = {}): Json {
 
 /** Changes that make a manifest rest on preconditions. */
 export const restsOn = (...preconditions: readonly Json[]): Changes => ({ preconditions });
+
+/** Every credential of the settings is a fixed secret. */
+export const NOTHING_FETCHED = { ready: () => null } as unknown as UpstreamCredentials;

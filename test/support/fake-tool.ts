@@ -23,6 +23,8 @@ export type FakeAnswer =
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
       readonly text: string;
+      /** The text goes out in two parts that are cut here. */
+      readonly cutAt?: number;
       readonly delayMs?: number;
     }
   | { readonly reset: true; readonly delayMs?: number };
@@ -111,7 +113,10 @@ export class FakeTool {
       return;
     }
     response.writeHead(answer.status ?? 200, answer.headers ?? {});
-    response.end(answer.text);
+    const { text, cutAt = 0 } = answer;
+    if (cutAt > 0) response.write(text.slice(0, cutAt));
+    if (cutAt > 0) await pause(20);
+    response.end(text.slice(cutAt));
   }
 
   private answerTo(received: Received): FakeAnswer {

@@ -31,6 +31,8 @@ export interface StackOptions {
   /** Settings as environment variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly apiKey?: string;
+  /** Done with the environment of the proxy before it starts, such as storing secrets. */
+  readonly beforeStart?: (environment: Readonly<Record<string, string>>) => Promise<void>;
 }
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/refunds/', import.meta.url));
@@ -68,6 +70,7 @@ export class Stack {
       const tool = await FakeTool.start();
       started.unshift(() => tool.stop());
       const env = environment(dir, keys.jwksFile, { payments: running.url, tool: tool.url }, apiKey, options);
+      await options.beforeStart?.({ COUNTERSIGN_CONFIG: join(EXAMPLE, 'countersign.yaml'), ...env });
       const proxy = await startProxy({ env, nodeArgs: QUICK_WASM });
       const stack = new Stack(dir, keys, env, new RefundProvider(running, apiKey), tool, proxy);
       await stack.warmUp();

@@ -24,6 +24,10 @@ export const ERRORS = {
 
   // Who is calling
   unauthenticated: entry(401, 'Send a valid bearer token for this audience.'),
+  identity_provider_unavailable: entry(
+    503,
+    'Try again; the keys of the token’s issuer could not be fetched, and nobody is believed without them.',
+  ),
   not_authorized: entry(403, 'Use a token that has one of the roles this operation needs.'),
   callback_unauthenticated: entry(
     401,
@@ -61,6 +65,9 @@ export const ERRORS = {
   rate_limited: entry(429, 'Try again after the Retry-After seconds; nothing was recorded.'),
   contended: entry(503, 'Try again; other writers changed the same records three times in a row.'),
   shutting_down: entry(503, 'Try again against a running instance; nothing was recorded.'),
+  secret_not_found: entry(404, 'Check name and version; GET /v1/secrets lists them.'),
+  secret_in_use: entry(409, 'Store a newer version, or take the reference out of the settings, then retire this one.'),
+  secret_connection_refused: entry(403, 'Send secrets from the machine itself (loopback), or over TLS.'),
   backup_running: entry(409, 'Wait until the backup that is being made has ended.'),
   backup_failed: entry(503, 'Correct what the message names, space first of all; nothing was left behind.'),
   store_not_held: entry(409, 'The store is not held: there is nothing to accept.'),

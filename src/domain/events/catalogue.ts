@@ -7,6 +7,7 @@ import { OUTCOME_EVENTS } from './outcome-events.js';
 import type { PayloadOf } from './payload-shape.js';
 import { POLICY_EVENTS } from './policy-events.js';
 import { RUN_CHAIN_EVENTS } from './run-chain-events.js';
+import { SECRET_EVENTS } from './secret-events.js';
 import { SESSION_EVENTS } from './session-events.js';
 import { STANDING_EVENTS } from './standing-events.js';
 
@@ -277,6 +278,7 @@ export const CATALOGUE = {
   ...EVIDENCE_EVENTS,
   ...INSTALLATION_EVENTS,
   ...POLICY_EVENTS,
+  ...SECRET_EVENTS,
 } as const satisfies Record<string, EventDefinition>;
 
 export type EventType = keyof typeof CATALOGUE;

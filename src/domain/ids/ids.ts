@@ -25,6 +25,7 @@ export const ID_PREFIXES = {
   grant: 'gra',
   delegation: 'dlg',
   policyActivation: 'pac',
+  revocation: 'rvk',
 } as const;
 
 export type IdPrefix = (typeof ID_PREFIXES)[keyof typeof ID_PREFIXES];

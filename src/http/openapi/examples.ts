@@ -19,6 +19,7 @@ import type { ProposeToolCallBody, ResolutionBody, ToolCallRepresentation } from
 import { APPROVAL_EXAMPLES } from './approval-examples.js';
 import { LEASE_EXAMPLES } from './lease-examples.js';
 import { POLICY_EXAMPLES } from './policy-examples.js';
+import { SECRET_EXAMPLES } from './secret-examples.js';
 import { SESSION_EXAMPLES } from './session-examples.js';
 
 const CALL = 'call_01jz0q6k3v5m8x2c4d7f9h1k3n';
@@ -260,6 +261,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   ...LEASE_EXAMPLES,
   ...APPROVAL_EXAMPLES,
   ...POLICY_EXAMPLES,
+  ...SECRET_EXAMPLES,
   Feedback: [feedback],
   Event: [event],
   Problem: [refusal],

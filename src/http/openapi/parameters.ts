@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { commandId, id } from '../../client/contract/fields.js';
+import { secretName } from '../../client/contract/secrets.js';
 import { sinkName } from '../../client/contract/outbox.js';
 import { policyRevision } from '../../client/contract/policies.js';
 import type { Components, SchemaObject } from './components.js';
@@ -20,6 +21,7 @@ const IN_PATH: Readonly<Record<string, { readonly means: string; readonly schema
   name: { means: 'Name of a sink of the settings.', schema: sinkName },
   revision: { means: 'Revision of a policy set.', schema: policyRevision },
   activationId: { means: 'Id of a proposal of a policy set.', schema: id },
+  secret: { means: 'Name of a secret.', schema: secretName },
   capability: { means: 'Name of a capability.', schema: z.string().min(1).max(64) },
   file: { means: 'A file of the browser.', schema: z.string() },
 };

@@ -12,7 +12,7 @@ export function usualRefusals({ access, path }: Route, { body, query, headers }:
     'internal',
     'shutting_down',
     ...(path.includes('{') ? (['not_found'] as const) : []),
-    ...(access === 'public' ? [] : (['unauthenticated'] as const)),
+    ...(access === 'public' ? [] : (['unauthenticated', 'identity_provider_unavailable'] as const)),
     ...(access === 'public' || isForEverybody(access) ? [] : (['not_authorized'] as const)),
     ...(body === undefined && query === undefined && headers === undefined ? [] : (['invalid_request'] as const)),
     ...(body === undefined ? [] : (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const)),

@@ -14,6 +14,7 @@ import { HttpClient } from '../../egress/http-client.js';
 import type { OutboundResult } from '../../egress/outbound-request.js';
 import type { Scrubber } from '../../proxy/core/scrub.js';
 import { Credentials } from '../../secrets/credentials.js';
+import { UpstreamCredentials } from '../../secrets/upstream/upstream-credentials.js';
 import { Clock } from '../../system/clock.js';
 import { judgeValue, SHOWN_CHARACTERS_MAX, type Reading, type Scalar } from '../core/precondition.js';
 
@@ -32,6 +33,12 @@ export interface Unreadable {
 const ANSWER_BYTES_MAX = 262_144;
 const NOT_FOUND = [404, 410];
 
+const WITHOUT_CREDENTIAL: OutboundResult = {
+  kind: 'no_response',
+  cause: 'credential_unavailable',
+  evidence: { bytesWritten: false, headersFlushed: false, startedAtMs: 0, endedAtMs: 0 },
+};
+
 /** A request of a precondition never names the call, which does not exist yet when people are asked. */
 const NO_KEY = 'x'.repeat(DOWNSTREAM_KEY_LENGTH_MIN);
 
@@ -46,6 +53,7 @@ export class PreconditionReader {
     private readonly credentials: Credentials,
     private readonly settings: Settings,
     private readonly clock: Clock,
+    private readonly upstream: UpstreamCredentials,
   ) {}
 
   async read(capability: Capability, precondition: Precondition, about: ReadFor): Promise<Reading | Unreadable> {
@@ -58,15 +66,18 @@ export class PreconditionReader {
     return { name, title, ...judged, observedAt, ...(shown === undefined ? {} : { shown }) };
   }
 
-  private ask(capability: Capability, precondition: Precondition, args: JsonObject): Promise<OutboundResult> {
+  private async ask(capability: Capability, precondition: Precondition, args: JsonObject): Promise<OutboundResult> {
     const { request, credential, timeoutMs } = precondition;
-    const rendered = renderRequest(capability, request, { args, downstreamKey: NO_KEY, externalRequestId: null });
     const deadline = this.clock.monotonic() + timeoutMs;
+    const isReady = credential === null || (await (this.upstream.ready(credential, deadline) ?? true));
+    const header = credential === null ? null : this.credentials.find(credential);
+    if (!isReady || (credential !== null && header === null)) return WITHOUT_CREDENTIAL;
+    const rendered = renderRequest(capability, request, { args, downstreamKey: NO_KEY, externalRequestId: null });
     return this.http.send({
       method: rendered.method,
       url: rendered.url,
       headers: rendered.headers,
-      ...(credential === null ? {} : { credentialHeaders: this.credentials.header(credential).reveal() }),
+      ...(header === null ? {} : { credentialHeaders: header.reveal() }),
       allowAddresses: capability.manifest.connector.allowAddresses,
       sendBeforeMonotonicMs: deadline,
       deadlineMonotonicMs: deadline,

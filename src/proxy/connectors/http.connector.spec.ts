@@ -5,6 +5,7 @@ import type { JsonObject } from '../../domain/json/json-value.js';
 import type { HttpClient } from '../../egress/http-client.js';
 import type { OutboundResult } from '../../egress/outbound-request.js';
 import { Credentials } from '../../secrets/credentials.js';
+import type { UpstreamCredentials } from '../../secrets/upstream/upstream-credentials.js';
 import type { LeaseCredentials } from './lease-credentials.js';
 import { HttpConnector, type Use } from './http.connector.js';
 
@@ -21,7 +22,9 @@ const answering = (status: number, body: JsonObject): HttpConnector => {
     evidence: { bytesWritten: true, headersFlushed: true, startedAtMs: 0, endedAtMs: 1 },
   };
   const http = { send: async () => result } as unknown as HttpClient;
-  return new HttpConnector(http, new Credentials({ credentials: {} }), settingsWith({}), {} as LeaseCredentials);
+  const upstream = { ready: () => null } as unknown as UpstreamCredentials;
+  const leased = {} as LeaseCredentials;
+  return new HttpConnector(http, new Credentials({ credentials: {} }), settingsWith({}), upstream, leased);
 };
 
 const USE: Use = {

@@ -9,7 +9,9 @@ import { parseStrictJson } from '../../domain/json/strict-json.js';
 import { truncateText } from '../../domain/text/truncate-text.js';
 import { HttpClient } from '../../egress/http-client.js';
 import type { OutboundResult } from '../../egress/outbound-request.js';
+import type { CredentialHeader } from '../../secrets/credential-header.js';
 import { Credentials } from '../../secrets/credentials.js';
+import { UpstreamCredentials } from '../../secrets/upstream/upstream-credentials.js';
 import type { LoadedLease } from '../../storage/units/lease-in-unit.js';
 import { LeaseCredentials } from './lease-credentials.js';
 import type { Scrubber } from '../core/scrub.js';
@@ -53,6 +55,14 @@ export interface LookedUp {
 
 const WORDS_MAX = 500;
 const PROBE_BYTES_MAX = 1024 * 1024;
+const UNAUTHORIZED = 401;
+
+/** Nothing is ever sent without the credential that its definition names. */
+const WITHOUT_CREDENTIAL: OutboundResult = {
+  kind: 'no_response',
+  cause: 'credential_unavailable',
+  evidence: { bytesWritten: false, headersFlushed: false, startedAtMs: 0, endedAtMs: 0 },
+};
 
 /** Carries out a capability over HTTP, and looks its effect up. Agents choose neither hosts nor headers. */
 @Injectable()
@@ -61,6 +71,7 @@ export class HttpConnector {
     private readonly http: HttpClient,
     private readonly credentials: Credentials,
     private readonly settings: Settings,
+    private readonly upstream: UpstreamCredentials,
     private readonly leased: LeaseCredentials,
   ) {}
 
@@ -122,14 +133,14 @@ export class HttpConnector {
     capability: Capability,
     rendered: RenderedRequest,
     use: Use,
-    credential: string | null,
+    header: CredentialHeader | null,
   ): Readonly<Record<string, string>> | null {
     if (use.token !== undefined) return this.leased.bearer(capability, use.token);
-    if (credential === null) return null;
+    if (header === null) return null;
     if (capability.manifest.lease?.mode === 'sign_on_behalf') {
-      return this.leased.signature(rendered, credential, use.lease);
+      return this.leased.signature(rendered, header, use.lease);
     }
-    return this.credentials.header(credential).reveal();
+    return header.reveal();
   }
 
   private send(
@@ -139,10 +150,26 @@ export class HttpConnector {
     responseBytesMax: number,
     credential = capability.manifest.connector.credential,
   ): Promise<OutboundResult> {
+    const sendBefore = use.deadline - this.settings.execution.deadlineMarginMs;
+    const waiting = credential === null ? null : this.upstream.ready(credential, sendBefore);
+    if (waiting === null) return this.transmit(capability, template, use, { responseBytesMax, credential });
+    return waiting.then((isReady) =>
+      isReady ? this.transmit(capability, template, use, { responseBytesMax, credential }) : WITHOUT_CREDENTIAL,
+    );
+  }
+
+  private async transmit(
+    capability: Capability,
+    template: RequestTemplate,
+    use: Use,
+    { responseBytesMax, credential }: { readonly responseBytesMax: number; readonly credential: string | null },
+  ): Promise<OutboundResult> {
     const { allowAddresses } = capability.manifest.connector;
+    const header = credential === null ? null : this.credentials.find(credential);
+    if (credential !== null && header === null) return WITHOUT_CREDENTIAL;
     const rendered = renderRequest(capability, template, use);
-    const credentialHeaders = this.credentialHeaders(capability, rendered, use, credential);
-    return this.http.send({
+    const credentialHeaders = this.credentialHeaders(capability, rendered, use, header);
+    const result = await this.http.send({
       method: rendered.method,
       url: rendered.url,
       headers: rendered.headers,
@@ -154,6 +181,10 @@ export class HttpConnector {
       responseBytesMax,
       ...(use.onSent === undefined ? {} : { onHandedToTransport: use.onSent }),
     });
+    if (credential !== null && result.kind === 'response' && result.status === UNAUTHORIZED) {
+      this.upstream.refused(credential, result.evidence.startedAtMs);
+    }
+    return result;
   }
 
   private rules(capability: Capability): HttpRules {

@@ -2,9 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Capability } from '../../capabilities/manifest.js';
 import type { RenderedRequest } from '../../capabilities/request-rendering.js';
-import { Settings } from '../../config/settings.js';
 import { LeaseTokens } from '../../policy/leases/lease-tokens.js';
-import { Credentials } from '../../secrets/credentials.js';
+import type { CredentialHeader } from '../../secrets/credential-header.js';
 import type { LoadedLease } from '../../storage/units/lease-in-unit.js';
 import { Clock } from '../../system/clock.js';
 
@@ -14,8 +13,6 @@ type Headers = Readonly<Record<string, string>>;
 @Injectable()
 export class LeaseCredentials {
   constructor(
-    private readonly credentials: Credentials,
-    private readonly settings: Settings,
     private readonly tokens: LeaseTokens,
     private readonly clock: Clock,
   ) {}
@@ -34,7 +31,11 @@ export class LeaseCredentials {
    * The proxy signs: HMAC-SHA256 with the credential as key over `v1`, time in whole seconds, method, path with query,
    * SHA-256 of the body in hex and lease id, one per line. The tool knows the credential and never receives it.
    */
-  signature({ method, url, body }: RenderedRequest, credential: string, lease: LoadedLease | undefined): Headers {
+  signature(
+    { method, url, body }: RenderedRequest,
+    credential: CredentialHeader,
+    lease: LoadedLease | undefined,
+  ): Headers {
     const { pathname, search } = new URL(url);
     const timestamp = String(Math.floor(this.clock.now() / 1000));
     const digest = createHash('sha256')
@@ -42,17 +43,17 @@ export class LeaseCredentials {
       .digest('hex');
     const leaseId = lease?.facts.lease_id ?? '';
     const signed = ['v1', timestamp, method, `${pathname}${search}`, digest, leaseId].join('\n');
-    const signature = createHmac('sha256', this.secretOf(credential)).update(signed).digest('hex');
+    const signature = createHmac('sha256', secretOf(credential)).update(signed).digest('hex');
     return {
       'countersign-timestamp': timestamp,
       'countersign-lease': leaseId,
       'countersign-signature': `v1=${signature}`,
     };
   }
+}
 
-  private secretOf(name: string): string {
-    const scheme = this.settings.credentials[name]?.scheme ?? null;
-    const [value = ''] = Object.values(this.credentials.header(name).reveal());
-    return scheme === null ? value : value.slice(scheme.length + 1);
-  }
+/** The credential without the scheme that would stand before it in a header. */
+function secretOf(header: CredentialHeader): string {
+  const [value = ''] = Object.values(header.reveal());
+  return header.scheme === null ? value : value.slice(header.scheme.length + 1);
 }

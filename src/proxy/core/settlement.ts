@@ -62,7 +62,7 @@ export function settlementOf(ended: Ended): ToolCallCommand {
         acceptedAt: endedAt,
         sentAt: null,
         failure: {
-          code: 'not_sent',
+          code: observation.cause === WITHOUT_CREDENTIAL ? WITHOUT_CREDENTIAL : 'not_sent',
           effect: 'none',
           basis: 'not_sent',
           retryable: true,
@@ -79,6 +79,9 @@ export function settlementOf(ended: Ended): ToolCallCommand {
       };
   }
 }
+
+/** Of a call whose credential was not to be had: nothing is sent without it. */
+const WITHOUT_CREDENTIAL = 'credential_unavailable';
 
 /** A read that brought no usable answer: there is no effect to look up, and it may be made again. */
 export function readWithoutAnswer(

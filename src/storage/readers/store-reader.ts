@@ -5,6 +5,7 @@ import type { TableRow } from '../rows/tables.js';
 import type { LeaseReader } from './lease.reader.js';
 import type { StandingReader } from './standing.reader.js';
 import type { PolicyReader } from './policy-records.js';
+import type { SecretReader } from './secret-records.js';
 import type { SessionReader } from './session-records.js';
 
 /**
@@ -28,6 +29,7 @@ export interface StoreReader
     EventReader,
     LateResultReader,
     PolicyReader,
+    SecretReader,
     SessionReader,
     StandingReader,
     FactsReader {}

@@ -2,6 +2,7 @@ import { LEASE_COLUMNS } from './lease.columns.js';
 import { APPROVAL_BEYOND_COLUMNS, STANDING_COLUMNS } from './approval-beyond.columns.js';
 import { OUTCOME_COLUMNS } from './outcome.columns.js';
 import { POLICY_COLUMNS } from './policy.columns.js';
+import { SECRET_COLUMNS } from './secret.columns.js';
 import { SESSION_COLUMNS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
 
@@ -165,6 +166,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
   ...STANDING_COLUMNS,
   ...SESSION_COLUMNS,
   ...POLICY_COLUMNS,
+  ...SECRET_COLUMNS,
   control_commands: {
     tenant: 'text',
     command_id: 'text',

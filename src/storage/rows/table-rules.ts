@@ -2,6 +2,7 @@ import { LEASE_KEYS } from './lease.columns.js';
 import { STANDING_KEYS } from './approval-beyond.columns.js';
 import { OUTCOME_KEYS } from './outcome.columns.js';
 import { POLICY_DELETABLE, POLICY_KEYS, POLICY_REPLACEABLE } from './policy.columns.js';
+import { SECRET_KEYS } from './secret.columns.js';
 import { SESSION_KEYS } from './session.columns.js';
 import type { TableName, Tables } from './tables.js';
 
@@ -18,6 +19,7 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   ...STANDING_KEYS,
   ...SESSION_KEYS,
   ...POLICY_KEYS,
+  ...SECRET_KEYS,
   control_commands: ['tenant', 'command_id'],
   capabilities: ['name', 'version'],
   pauses: ['tenant', 'target_kind', 'target'],
@@ -61,4 +63,5 @@ export const DELETABLE_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'counters',
   'instances',
   'sink_parked',
+  'revoked_tokens',
 ]);

@@ -7,7 +7,7 @@ import type { RandomSource } from '../../system/random-source.js';
 import { Feed } from '../feed.js';
 import { readHeadNote } from '../head-note.js';
 import { META_HEAD_ACCEPTED, META_HEAD_KEPT, META_HOLD, compareWithNote, readHold, type Opened } from '../hold.js';
-import { keyEncryptionKey } from '../file-key-ring.js';
+import { keyEncryptionKeys } from '../key-encryption-keys.js';
 import { LocalKeyRing } from '../local-key-ring.js';
 import { privateDirectory } from '../private-files.js';
 import { RecentCalls } from '../recent-calls.js';
@@ -92,15 +92,15 @@ async function openParts(
   assertSqliteVersion(sqliteVersion());
   const path = databasePath(options.dataDir);
   const exists = inspectDatabase(path);
-  const key = keyEncryptionKey(storage.keyFile, !exists, random, now);
-  const keyRing = new LocalKeyRing(key, random);
+  const keys = keyEncryptionKeys(storage, !exists, random, now);
+  const keyRing = new LocalKeyRing(keys.current, random, keys.previous);
   if (exists) assertKeyOf(path, keyRing);
   else await createUnheld(path, keyRing, lock);
   privateDatabase(path);
 
   const outside = outsideOf(path, options.storage.headFile ?? join(options.dataDir, HEAD_FILE));
   const { knownHeads } = outside;
-  const writerData = { databasePath: path, keyEncryptionKey: key, versionSetId: options.versionSetId, knownHeads };
+  const writerData = { databasePath: path, keys, versionSetId: options.versionSetId, knownHeads };
   const { thread, head, leavesAtKnown } = await WriterThread.start(writerData, options.writerEntry ?? WRITER_ENTRY);
   onClose(() => thread.close());
   const keeper = new HeadKeeper({
@@ -133,7 +133,7 @@ async function openParts(
   const parts = { queue, feed, read: recent.inFrontOf(reader), ids, now, walBytes: () => walBytes(path), closeParts };
   const comparison = compareWithNote({ ...outside, size: head, leafAtNote: leavesAtKnown[0] ?? null });
   const known = typeof outside.note === 'string' ? null : outside.note;
-  const custodyParts = { comparison, known, thread, keeper, now };
+  const custodyParts = { comparison, known, thread, keeper, keyRing, now };
   const custody = new SqliteCustody({ ...custodyParts, backupEntry: options.backupEntry ?? BACKUP_ENTRY });
   const own = (instance: InstanceRef): Promise<void> => thread.own(instance);
   return new SqliteStore({ ...parts, lock, own, walBytesMax: storage.walBytesMax, custody });

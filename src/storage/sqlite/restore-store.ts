@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { RandomSource } from '../../system/random-source.js';
 import { COPY_FILE, MANIFEST_FILE, parseManifest, type BackupManifest } from '../backup-manifest.js';
-import { keyEncryptionKey } from '../file-key-ring.js';
+import { keyEncryptionKeys, type KeySettings } from '../key-encryption-keys.js';
 import { META_HOLD, readHold } from '../hold.js';
 import { LocalKeyRing } from '../local-key-ring.js';
 import { privateDirectory, privateFile, syncDirectory } from '../private-files.js';
@@ -24,7 +24,7 @@ export interface RestoreOptions {
   readonly dataDir: string;
   /** Where the backup is. */
   readonly from: string;
-  readonly keyFile: string;
+  readonly keys: KeySettings;
   /** Puts a database that is there aside instead of refusing. */
   readonly replace: boolean;
   readonly random: RandomSource;
@@ -110,12 +110,13 @@ async function copyDurably(source: string, target: string): Promise<void> {
   }
 }
 
-async function check(draft: string, manifest: BackupManifest, { keyFile, random, now }: RestoreOptions): Promise<void> {
+async function check(draft: string, manifest: BackupManifest, { keys, random, now }: RestoreOptions): Promise<void> {
   if ((await fileHash(draft)) !== manifest.sha256) {
     throw new CountersignError('backup_damaged', 'the copy is not the file that the manifest names');
   }
   if (schemaVersionOf(draft) !== manifest.schemaVersion) throw contradicted('its schema version');
-  assertKeyOf(draft, new LocalKeyRing(keyEncryptionKey(keyFile, false, random, now), random));
+  const { current, previous } = keyEncryptionKeys(keys, false, random, now);
+  assertKeyOf(draft, new LocalKeyRing(current, random, previous));
   if (rootOf(draft) !== `${manifest.size}/${manifest.root}`) throw contradicted('size or root');
   if (readHold(metaOf(draft, [META_HOLD]).get(META_HOLD) ?? null) === null) throw contradicted('that it is a copy');
 }

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { BackupManifest } from '../backup-manifest.js';
-import { Custody } from '../custody.js';
+import { Custody, type RewrapProgress } from '../custody.js';
 import type { Comparison } from '../hold.js';
+import type { KeyRing } from '../key-ring.js';
 import type { StoreHead } from '../store-head.js';
 import { backupInto } from './backup-directory.js';
 import type { BackupThreadData } from './backup.worker.js';
@@ -22,6 +23,7 @@ export interface CustodyParts {
   readonly comparison: Comparison;
   readonly known: StoreHead | null;
   readonly thread: WriterThread;
+  readonly keyRing: KeyRing;
   readonly keeper: HeadKeeper;
   readonly now: () => number;
   readonly backupEntry: URL;
@@ -36,6 +38,18 @@ export class SqliteCustody extends Custody {
     super();
     this.comparison = parts.comparison;
     this.known = parts.known;
+  }
+
+  override get keyRing(): KeyRing {
+    return this.parts.keyRing;
+  }
+
+  override rewrap(after: string, limit: number): Promise<RewrapProgress> {
+    return this.parts.thread.rewrap(after, limit);
+  }
+
+  override releaseOtherKeys(): Promise<void> {
+    return this.parts.thread.releaseOtherKeys();
   }
 
   override head(): Promise<StoreHead> {

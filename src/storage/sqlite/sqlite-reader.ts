@@ -14,6 +14,7 @@ import { OpenedKeys } from '../readers/opened-keys.js';
 import { proposalReader } from '../readers/proposal.reader.js';
 import { runChainReader } from '../readers/run-chain.reader.js';
 import { runReader } from '../readers/run.reader.js';
+import { secretReader } from '../readers/secret.reader.js';
 import { sessionReader } from '../readers/session.reader.js';
 import type { StoreReader } from '../readers/store-reader.js';
 import { standingReader } from '../readers/standing.reader.js';
@@ -83,6 +84,7 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...runChainReader(connection, keys),
     ...outcomeReader(connection),
     ...leaseReader(connection, lists),
+    ...secretReader(connection),
     ...sessionReader(connection, keys),
     ...standingReader(connection),
     ...policyReader(connection, keys),

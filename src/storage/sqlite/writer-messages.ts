@@ -1,14 +1,16 @@
 import type { ErrorCode } from '../../domain/errors/error-codes.js';
+import type { RewrapProgress } from '../custody.js';
 import type { InstanceRef } from '../store.js';
+import type { KeyEncryptionKeys } from '../key-encryption-keys.js';
 import type { StoreHead } from '../store-head.js';
 import type { Unit } from '../unit.js';
 import type { UnitResult } from './unit-writer.js';
 import type { CheckpointProgress } from './writer-port.js';
 
-/** What the writer thread is started with: the only place the key-encryption key is handed to. */
+/** What the writer thread is started with: the only place the key-encryption keys are handed to. */
 export interface WriterThreadData {
   readonly databasePath: string;
-  readonly keyEncryptionKey: Uint8Array;
+  readonly keys: KeyEncryptionKeys;
   readonly versionSetId: string;
   /** Heads that may be earlier ones of this store, the one to believe first in front. */
   readonly knownHeads: readonly StoreHead[];
@@ -31,6 +33,9 @@ export type WriterRequest =
   | { readonly kind: 'recover' }
   /** Where the store stands; counts leaves for at most so long. */
   | { readonly kind: 'head'; readonly budgetMs: number }
+  /** Wraps keys again, at most so many looked at. */
+  | { readonly kind: 'rewrap'; readonly after: string; readonly limit: number }
+  | { readonly kind: 'release_keys' }
   | { readonly kind: 'close' };
 
 export type WriterAnswer =
@@ -49,4 +54,7 @@ export type WriterAnswer =
   | { readonly kind: 'owned' }
   | { readonly kind: 'checkpointed'; readonly progress: CheckpointProgress }
   | { readonly kind: 'head'; readonly head: StoreHead }
+  | { readonly kind: 'rewrapped'; readonly progress: RewrapProgress }
+  | { readonly kind: 'keys_released' }
+  | { readonly kind: 'rewrap_failed'; readonly message: string }
   | { readonly kind: 'closed' };

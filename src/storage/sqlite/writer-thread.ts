@@ -1,5 +1,6 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
+import type { RewrapProgress } from '../custody.js';
 import type { InstanceRef } from '../store.js';
 import type { Unit } from '../unit.js';
 import type { UnitResult } from './unit-writer.js';
@@ -92,6 +93,18 @@ export class WriterThread implements WriterPort {
     throw this.die(`the writer thread has answered ${answer.kind} to a question for the head`);
   }
 
+  /** Rejects with `StoreTakenOver`, and with a plain `Error` when the step failed; the store is none the worse. */
+  async rewrap(after: string, limit: number): Promise<RewrapProgress> {
+    const answer = await this.ask({ kind: 'rewrap', after, limit });
+    if (answer.kind === 'rewrapped') return answer.progress;
+    throw this.rewrapFailure(answer);
+  }
+
+  async releaseOtherKeys(): Promise<void> {
+    const answer = await this.ask({ kind: 'release_keys' });
+    if (answer.kind !== 'keys_released') throw this.rewrapFailure(answer);
+  }
+
   /** Copies the database to a new file while commits go on. One at a time. Rejects with a plain `Error`; the store is none the worse. */
   copyTo(path: string): Promise<void> {
     if (this.dead !== null) return Promise.reject(this.dead);
@@ -129,9 +142,18 @@ export class WriterThread implements WriterPort {
       case 'checkpointed':
       case 'head':
       case 'recovered':
+      case 'rewrapped':
+      case 'keys_released':
+      case 'rewrap_failed':
       case 'closed':
         throw this.die(`the writer thread has answered ${answer.kind} to a batch`);
     }
+  }
+
+  private rewrapFailure(answer: WriterAnswer): Error {
+    if (answer.kind === 'rewrap_failed') return new Error(answer.message);
+    if (answer.kind === 'taken_over') return new StoreTakenOver();
+    return this.die(`the writer thread has answered ${answer.kind} to a rewrapping`);
   }
 
   private ask(request: WriterRequest): Promise<WriterAnswer> {

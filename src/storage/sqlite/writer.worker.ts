@@ -2,7 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { SystemRandom } from '../../system/random-source.js';
+import type { KeyRing } from '../key-ring.js';
 import { LocalKeyRing } from '../local-key-ring.js';
+import { proveCurrentKey } from './key-check.js';
+import { releaseOtherKeys, rewrapAfter } from './rewrapping.js';
 import { checkpointPassively } from './checkpoint.js';
 import { openForWriting } from './connection.js';
 import { TreeKeeper } from './tree-keeper.js';
@@ -30,8 +33,10 @@ function serve(data: WriterThreadData): void {
   moveLog(database);
   const random = new SystemRandom();
   const tree = new TreeKeeper(database, data.knownHeads);
+  const keyRing = new LocalKeyRing(data.keys.current, random, data.keys.previous);
+  proveCurrentKey(database, keyRing);
   const writer = new UnitWriter(database, {
-    keyRing: new LocalKeyRing(data.keyEncryptionKey, random),
+    keyRing,
     now: Date.now,
     random,
     versionSetId: data.versionSetId,
@@ -39,7 +44,7 @@ function serve(data: WriterThreadData): void {
   });
   port?.on('message', (request: WriterRequest | CopyRequest) => {
     if (request.kind === 'copy') void copy(database, request.path);
-    else answer(handle(request, { writer, tree, database }));
+    else answer(handle(request, { writer, tree, database, keyRing }));
   });
   const leavesAtKnown = data.knownHeads.map(({ size }) => tree.leafAt(size - 1));
   answer({ kind: 'ready', head: writer.head, leavesAtKnown });
@@ -57,9 +62,11 @@ interface Parts {
   readonly writer: UnitWriter;
   readonly tree: TreeKeeper;
   readonly database: Database;
+  readonly keyRing: KeyRing;
 }
 
-function handle(request: WriterRequest, { writer, tree, database }: Parts): WriterAnswer {
+function handle(request: WriterRequest, parts: Parts): WriterAnswer {
+  const { writer, tree, database } = parts;
   switch (request.kind) {
     case 'apply':
       return apply(request, writer, tree);
@@ -72,6 +79,9 @@ function handle(request: WriterRequest, { writer, tree, database }: Parts): Writ
     case 'own':
       writer.own(request.instance);
       return { kind: 'owned' };
+    case 'rewrap':
+    case 'release_keys':
+      return rewrap(request, parts);
     case 'close':
       database.close();
       port?.unref();
@@ -92,6 +102,23 @@ function apply(
     tree.lost();
     if (error instanceof StoreBusy) return { kind: 'busy' };
     return broken(error);
+  }
+}
+
+/** A failure here says nothing about the units before and after it: the transaction is rolled back, and may be tried again. */
+function rewrap(
+  request: Extract<WriterRequest, { kind: 'rewrap' | 'release_keys' }>,
+  { writer, database, keyRing }: Parts,
+): WriterAnswer {
+  if (!writer.isOwner) return { kind: 'taken_over' };
+  try {
+    if (request.kind === 'rewrap') {
+      return { kind: 'rewrapped', progress: rewrapAfter(database, keyRing, request.after, request.limit) };
+    }
+    releaseOtherKeys(database, keyRing);
+    return { kind: 'keys_released' };
+  } catch (error) {
+    return { kind: 'rewrap_failed', message: messageOf(error) };
   }
 }
 

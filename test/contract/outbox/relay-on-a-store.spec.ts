@@ -9,6 +9,7 @@ import type { SinkSettings } from '../../../src/config/settings.js';
 import { OutboxRelay } from '../../../src/outbox/outbox-relay.js';
 import { InstanceIdentity } from '../../../src/storage/instance-identity.js';
 import { databasePath } from '../../../src/storage/sqlite/database-file.js';
+import { resolveSecret } from '../../../src/secrets/secret-reference.js';
 import { UnitDesk } from '../../../src/storage/units/unit-desk.js';
 import { SystemClock } from '../../../src/system/clock.js';
 import { IdSource } from '../../../src/system/id-source.js';
@@ -42,7 +43,13 @@ async function relayOf(
   sink: SinkSettings = webhookSettings({ backoffMs: 10, backoffMsMax: 20 }),
 ): Promise<OutboxRelay> {
   const settings = settingsWith({ outbox: { lagMsMax: 1000, sinks: { ops: sink } } });
-  const relay = new OutboxRelay(settings, desk, receiver, new SystemRandom(), new KeptLog());
+  const relay = new OutboxRelay(
+    settings,
+    desk,
+    { client: receiver, resolve: resolveSecret },
+    new SystemRandom(),
+    new KeptLog(),
+  );
   relays.push(relay);
   await relay.open();
   relay.start();

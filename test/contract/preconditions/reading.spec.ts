@@ -1,3 +1,4 @@
+import { NOTHING_FETCHED } from '../../builders/precondition-examples.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Precondition } from '../../../src/capabilities/manifest.js';
 import { HttpClient } from '../../../src/egress/http-client.js';
@@ -46,7 +47,7 @@ async function read(more: object = {}, answer?: FakeAnswer, allowAddresses: read
     },
     { upstreams: { payments: tool.url }, credentials: CREDENTIALS },
   );
-  const reader = new PreconditionReader(http, new Credentials(settings), settings, new SystemClock());
+  const reader = new PreconditionReader(http, new Credentials(settings), settings, new SystemClock(), NOTHING_FETCHED);
   return reader.read(capability, capability.manifest.preconditions?.[0] as Precondition, ABOUT);
 }
 

@@ -19,6 +19,8 @@ export interface OpenedStore {
 }
 
 export interface StoreLimits {
+  readonly keyFile?: string;
+  readonly previousKeys?: readonly string[];
   readonly queueMax?: number;
   readonly unitsPerFlushMax?: number;
 }
@@ -39,6 +41,8 @@ export function sqliteOptions(dataDir: string, limits: StoreLimits = {}): OpenSt
       walBytesMax: 256 * 1024 * 1024,
       checkpointIntervalMs: 50,
       keyFile: join(dataDir, 'keys', 'kek.json'),
+      keyEnv: null,
+      previousKeys: [],
       headFile: null,
       backupDir: null,
       ...limits,

@@ -30,7 +30,8 @@ describe('a restore that ends while it puts the old database aside', () => {
   /** Ends where the file of that suffix would be moved, since its place is taken. */
   const restoreUpTo = async (suffix: string): Promise<string> => {
     mkdirSync(join(`${databasePath(dataDir)}${ASIDE}${suffix}`, 'taken'), { recursive: true });
-    const options = { dataDir, from, keyFile: join(dataDir, 'kek.json'), replace: true, random, now };
+    const keys = { keyFile: join(dataDir, 'kek.json'), keyEnv: null, previousKeys: [] };
+    const options = { dataDir, from, keys, replace: true, random, now };
     return restoreStore(options).then(
       () => 'restored',
       (error: Error) => error.message,
@@ -59,7 +60,8 @@ describe('a copy in a data directory without a note', () => {
     const keyFile = join(target, 'keys', 'kek.json');
     cpSync(join(dataDir, 'keys'), join(target, 'keys'), { recursive: true });
     const from = join(dataDir, 'backup');
-    await restoreStore({ dataDir: target, from, keyFile, replace: false, random: new SystemRandom(), now });
+    const keys = { keyFile, keyEnv: null, previousKeys: [] };
+    await restoreStore({ dataDir: target, from, keys, replace: false, random: new SystemRandom(), now });
     const copy = await openSqlite({}, target);
     const { known, comparison } = copy.store.custody;
     await copy.discard();

@@ -229,7 +229,7 @@ describe('opening a data directory', () => {
     const key = readFileSync(keyFile());
     rmSync(keyFile());
     expect(await refusal()).toBe('key_ring_unusable');
-    writeFileSync(keyFile(), key);
+    writeFileSync(keyFile(), key, { mode: 0o400 });
     expect(await refusal()).toBe('opened');
   });
 

@@ -22,6 +22,8 @@ try {
       walBytesMax: 1e9,
       checkpointIntervalMs: 1000,
       keyFile: join(dataDir, 'keys', 'kek.json'),
+      keyEnv: null,
+      previousKeys: [],
       headFile: null,
       backupDir: null,
     },

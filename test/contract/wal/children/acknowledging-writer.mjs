@@ -29,6 +29,8 @@ const store = await openStore({
     walBytesMax: 1e9,
     checkpointIntervalMs: 600_000,
     keyFile: join(dataDir, 'keys', 'kek.json'),
+    keyEnv: null,
+    previousKeys: [],
     headFile: null,
     backupDir: null,
   },
