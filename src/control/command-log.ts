@@ -111,7 +111,9 @@ export class CommandLog {
         if (error instanceof AlreadyDone) return { commandId: error.commandId ?? commandId };
         if (!(error instanceof CountersignError) || NOT_RECORDED.includes(error.code)) throw error;
         await this.reject(caller, commandId, fact, error);
-        throw new CountersignError(error.code, error.message, { ...error.details, commandId });
+        // The refusal as it was, for whoever has to follow it up.
+        const refused = new CountersignError(error.code, error.message, { ...error.details, commandId });
+        throw Object.assign(refused, { cause: error });
       }
     }
     throw guardError(failed);

@@ -46,6 +46,15 @@ const OVER_ALL_TENANTS: Readonly<Record<string, string>> = {
   callOfKey: 'evidence that is signed by its tool',
   callsByReference: 'evidence that is signed by its tool',
   contradictedCount: 'a metric',
+  decisionsIn: 'a preview of the installation’s policy looks at the decisions of all',
+  endedCounters: 'a sweep',
+  openPolicyActivations: 'the policy set belongs to the installation',
+  policyActivation: 'the policy set belongs to the installation',
+  policySet: 'the policy set belongs to the installation',
+  policyShadow: 'the policy set belongs to the installation',
+  shadowDifferences: 'the policy set belongs to the installation',
+  shadowFlips: 'the policy set belongs to the installation',
+  shadowSequence: 'the policy set belongs to the installation',
   revokedTokens: 'the verifier holds every token against all of them',
 };
 

@@ -1,3 +1,4 @@
+import { LIMIT_KEY_PREFIX } from '../../src/policy/core/limits.js';
 import { counterKey } from '../../src/policy/core/limits.js';
 import type { PolicyDecision, PolicyRequest } from '../../src/policy/core/policy-types.js';
 import { ScriptedPolicy, TENANT, type Installation } from './installation.js';
@@ -20,4 +21,6 @@ export class LimitingPolicy extends ScriptedPolicy {
 
 /** What the budget of a day holds, by the counters there are. */
 export const spent = ({ store }: Installation): readonly number[] =>
-  store.rows('counters').flatMap((row) => (row.tenant === TENANT ? [row.value] : []));
+  store
+    .rows('counters')
+    .flatMap((row) => (row.tenant === TENANT && row.counter_key.startsWith(LIMIT_KEY_PREFIX) ? [row.value] : []));

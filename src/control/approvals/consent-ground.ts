@@ -88,6 +88,8 @@ export class ConsentGround {
   }
 }
 
-/** What was read when a word was refused; undefined: nothing was. */
-export const groundIn = (error: CountersignError): Ground | undefined =>
-  error instanceof GroundChanged ? error.ground : undefined;
+/** What was read when a word was refused; undefined: nothing was. The command log hands on the refusal as its cause. */
+export function groundIn(error: CountersignError): Ground | undefined {
+  const refusal = error instanceof GroundChanged ? error : error.cause;
+  return refusal instanceof GroundChanged ? refusal.ground : undefined;
+}
