@@ -83,5 +83,15 @@ export function leafText(envelope: EventEnvelope, commitment: Uint8Array): strin
 
 /** The leaf hash of one governed event, 32 bytes: SHA-256(0x00 ‖ leaf text in UTF-8), RFC 6962 section 2.1. */
 export function leafHash(envelope: EventEnvelope, commitment: Uint8Array): Uint8Array {
-  return hash('sha256', LEAF_PREFIX + leafText(envelope, commitment), 'buffer');
+  return leafTextHash(leafText(envelope, commitment));
+}
+
+/** The same for a leaf text that somebody else wrote. */
+export function leafTextHash(text: string): Uint8Array {
+  return hash('sha256', LEAF_PREFIX + text, 'buffer');
+}
+
+/** Whether a leaf can have a member of this name. */
+export function isLeafMember(name: string): boolean {
+  return Object.hasOwn(LEAF_MEMBERS, name);
 }
