@@ -21,7 +21,7 @@ export function crc32(bytes: Uint8Array): number {
 function makeTables(): readonly Uint32Array[] {
   const first = Uint32Array.from({ length: 256 }, (_, byte) => {
     let value = byte;
-    for (let bit = 0; bit < 8; bit += 1) value = value % 2 === 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+    for (let bit = 0; bit < 8; bit += 1) value = (value & 1) === 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
     return value;
   });
   const tables = [first];
