@@ -7,7 +7,16 @@ import { signCheckpoint } from '../../src/ledger/core/notes/checkpoint.js';
 import { LeafNodes, rootAt } from '../../src/ledger/core/tree/node-source.js';
 import type { FindingCode } from '../../src/ledger/core/verify/findings.js';
 import type { Trust } from '../../src/ledger/core/verify/trust.js';
-import { bundleOf, contentsOf, cosigned, partsOf, resigned, span, TRUST, type BundleOptions } from './evidence-bundle.js';
+import {
+  bundleOf,
+  contentsOf,
+  cosigned,
+  partsOf,
+  resigned,
+  span,
+  TRUST,
+  type BundleOptions,
+} from './evidence-bundle.js';
 import { LOG, ORIGIN, STRANGER, testSigner, WITNESS } from './evidence-keys.js';
 import { AT, leafOf, REFUND, SHOWN, story, storyUnits, tell, type LogEvent, type Told } from './evidence-story.js';
 
@@ -43,7 +52,10 @@ const underOldCheckpoint = (log: readonly LogEvent[], options: BundleOptions = {
 /** The honest bundle with other lines, signed by whoever made it. */
 const withLines = (change: (lines: string[]) => string[] | Uint8Array): Uint8Array =>
   resigned(partsOf(honest), (parts) => {
-    const lines = Buffer.from(parts.get('entries.ndjson') ?? []).toString('utf8').trimEnd().split('\n');
+    const lines = Buffer.from(parts.get('entries.ndjson') ?? [])
+      .toString('utf8')
+      .trimEnd()
+      .split('\n');
     const changed = change(lines);
     const bytes = Array.isArray(changed) ? Buffer.from(`${changed.join('\n')}\n`, 'utf8') : changed;
     parts.set('entries.ndjson', bytes);
@@ -96,7 +108,11 @@ const ROWS: readonly Attack[] = [
   {
     title: 'rows in the middle are deleted',
     bundle: () => underOldCheckpoint(honest, { positions: [...span(0, 4), ...span(5, 17)] }),
-    found: [['position_missing', 4], ['stream_gap', 5], ['grant_without_quorum', 6]],
+    found: [
+      ['position_missing', 4],
+      ['stream_gap', 5],
+      ['grant_without_quorum', 6],
+    ],
   },
   {
     title: 'an approval and everything about it is deleted after it expired',
@@ -147,17 +163,28 @@ const ROWS: readonly Attack[] = [
   {
     title: 'a leaf is changed where it stands',
     bundle: () => lineEdit(AT.dispatching, '"tenant":"acme"', '"tenant":"umbra"'),
-    found: [['leaf_differs', AT.dispatching], ['tenant_differs', AT.dispatching], ['root_differs', 0]],
+    found: [
+      ['leaf_differs', AT.dispatching],
+      ['tenant_differs', AT.dispatching],
+      ['root_differs', 0],
+    ],
   },
   {
     title: 'a leaf is changed between two checkpoints, and its hash with it',
-    bundle: () => underOldCheckpoint(withEnvelope(13, { recordedAt: '2031-01-01T00:00:00.124Z' }), { sizes: [4, 11, 12, 17] }),
-    found: [['checkpoints_inconsistent', null], ['root_differs', 12]],
+    bundle: () =>
+      underOldCheckpoint(withEnvelope(13, { recordedAt: '2031-01-01T00:00:00.124Z' }), { sizes: [4, 11, 12, 17] }),
+    found: [
+      ['checkpoints_inconsistent', null],
+      ['root_differs', 12],
+    ],
   },
   {
     title: 'two appends took the same place in a stream',
     bundle: () => bundleOf(withEnvelope(AT.secondVote, { version: 2 })),
-    found: [['stream_gap', AT.secondVote], ['stream_gap', AT.granted]],
+    found: [
+      ['stream_gap', AT.secondVote],
+      ['stream_gap', AT.granted],
+    ],
   },
   {
     title: 'two entries claim one position',
@@ -232,7 +259,9 @@ const TREE: readonly Attack[] = [
           ...contents,
           treeSize: 8,
           scope: { kind: 'range', from: 0, to: 8 },
-          entries: Buffer.from(nodes.map((leafHash, position) => entryLine({ kind: 'hidden', position, leafHash })).join('')),
+          entries: Buffer.from(
+            nodes.map((leafHash, position) => entryLine({ kind: 'hidden', position, leafHash })).join(''),
+          ),
           objects: [],
         }),
       });
@@ -320,7 +349,10 @@ const KEYS: readonly Attack[] = [
   {
     title: 'the bundle is signed by a stranger of the same name',
     bundle: () => bundleOf(honest, { signer: STRANGER }),
-    found: [['manifest_unsigned', null], ['checkpoint_unsigned', null]],
+    found: [
+      ['manifest_unsigned', null],
+      ['checkpoint_unsigned', null],
+    ],
   },
   {
     title: 'the checkpoint is of another log with the same key',
@@ -335,7 +367,10 @@ const KEYS: readonly Attack[] = [
   {
     title: 'the whole bundle says that it is of another log',
     bundle: () => bundleOf(honest, { origin: 'ledger.example/other' }),
-    found: [['manifest_unsigned', null], ['checkpoint_unsigned', null]],
+    found: [
+      ['manifest_unsigned', null],
+      ['checkpoint_unsigned', null],
+    ],
   },
   {
     title: 'the key was retired before the checkpoint',
@@ -353,7 +388,12 @@ const KEYS: readonly Attack[] = [
       log: [
         {
           key: LOG.key,
-          window: { fromSize: 0, toSize: null, fromTime: '2030-01-01T00:00:00.000Z', toTime: '2031-01-01T00:00:00.000Z' },
+          window: {
+            fromSize: 0,
+            toSize: null,
+            fromTime: '2030-01-01T00:00:00.000Z',
+            toTime: '2031-01-01T00:00:00.000Z',
+          },
         },
       ],
     },
@@ -362,7 +402,10 @@ const KEYS: readonly Attack[] = [
   {
     title: 'the bundle does not list the key that signed it',
     bundle: () => bundleOf(honest, { contents: (contents) => ({ ...contents, keys: [] }) }),
-    found: [['key_unlisted', null], ['key_unlisted', null]],
+    found: [
+      ['key_unlisted', null],
+      ['key_unlisted', null],
+    ],
   },
   {
     title: 'no witness cosigned',
@@ -380,7 +423,10 @@ const KEYS: readonly Attack[] = [
         }),
       }),
     trust: { ...TRUST, witnesses: [WITNESS.key] },
-    found: [['witness_invalid', null], ['witness_missing', null]],
+    found: [
+      ['witness_invalid', null],
+      ['witness_missing', null],
+    ],
   },
   {
     title: 'the manifest is changed without its signature',
@@ -412,7 +458,10 @@ const PARTS_AND_TEXTS: readonly Attack[] = [
       parts.delete('consistency.json');
       return writeContainer(parts);
     },
-    found: [['part_missing', null], ['part_missing', null]],
+    found: [
+      ['part_missing', null],
+      ['part_missing', null],
+    ],
   },
   {
     title: 'the report is exchanged',
@@ -444,7 +493,10 @@ const PARTS_AND_TEXTS: readonly Attack[] = [
     title: 'a checkpoint has a carriage return',
     bundle: () =>
       bundleOf(honest, {
-        contents: (contents) => ({ ...contents, checkpoints: contents.checkpoints.map((note) => note.replace('\n', '\r\n')) }),
+        contents: (contents) => ({
+          ...contents,
+          checkpoints: contents.checkpoints.map((note) => note.replace('\n', '\r\n')),
+        }),
       }),
     found: [['part_malformed', null]],
   },
@@ -456,12 +508,15 @@ const PARTS_AND_TEXTS: readonly Attack[] = [
   {
     title: 'the schema of a decision is missing',
     bundle: () =>
-      bundleOf(honest, { contents: (contents) => ({ ...contents, objects: contents.objects.filter((_, at) => at !== 1) }) }),
+      bundleOf(honest, {
+        contents: (contents) => ({ ...contents, objects: contents.objects.filter((_, at) => at !== 1) }),
+      }),
     found: [['policy_schema_missing', AT.decided]],
   },
   {
     title: 'what an approver saw is missing',
-    bundle: () => bundleOf(honest, { contents: (contents) => ({ ...contents, objects: contents.objects.slice(0, 2) }) }),
+    bundle: () =>
+      bundleOf(honest, { contents: (contents) => ({ ...contents, objects: contents.objects.slice(0, 2) }) }),
     found: [['object_missing', AT.required]],
   },
   {
@@ -476,7 +531,9 @@ const PARTS_AND_TEXTS: readonly Attack[] = [
   {
     title: 'an object is there that nothing refers to',
     bundle: () =>
-      bundleOf(honest, { contents: (contents) => ({ ...contents, objects: [...contents.objects, canonicalBytes([1])] }) }),
+      bundleOf(honest, {
+        contents: (contents) => ({ ...contents, objects: [...contents.objects, canonicalBytes([1])] }),
+      }),
     found: [['object_unreferenced', null]],
   },
   {
@@ -499,27 +556,49 @@ const PARTS_AND_TEXTS: readonly Attack[] = [
 /** What an entry that cannot be read makes be missed besides. */
 const FOLLOWING: Readonly<Record<number, Attack['found']>> = {
   0: [['unit_incomplete', 1]],
-  4: [['stream_gap', 5], ['grant_without_quorum', 6]],
-  8: [['unit_incomplete', 9], ['dispatch_without_approval', 9]],
+  4: [
+    ['stream_gap', 5],
+    ['grant_without_quorum', 6],
+  ],
+  8: [
+    ['unit_incomplete', 9],
+    ['dispatch_without_approval', 9],
+  ],
 };
 
 const LINES: readonly Attack[] = (
   [
     ['a line has a space', (lines: string[]) => edit(lines, 4, '":"', '": "'), 4],
     ['a member stands twice', (lines: string[]) => edit(lines, 4, '"payload":{', '"payload":{"by":{},'), 4],
-    ['a member is out of order', (lines: string[]) => edit(lines, 0, /^\{(.*),("position":0),(.*)\}$/, '{$1,$3,$2}'), 0],
+    [
+      'a member is out of order',
+      (lines: string[]) => edit(lines, 0, /^\{(.*),("position":0),(.*)\}$/, '{$1,$3,$2}'),
+      0,
+    ],
     ['a number is written as 1.0', (lines: string[]) => edit(lines, 8, '"attempt":1', '"attempt":1.0'), 8],
     ['a number is minus zero', (lines: string[]) => edit(lines, 8, '"attempt":1', '"attempt":-0'), 8],
     ['a number is 1e21', (lines: string[]) => edit(lines, 8, '"attempt":1', '"attempt":1e+21'), 8],
-    ['a number is beyond what is exact', (lines: string[]) => edit(lines, 8, '"attempt":1', '"attempt":9007199254740993'), 8],
+    [
+      'a number is beyond what is exact',
+      (lines: string[]) => edit(lines, 8, '"attempt":1', '"attempt":9007199254740993'),
+      8,
+    ],
     ['a number is 2 to the 53rd', (lines: string[]) => edit(lines, 8, '"attempt":1', '"attempt":9007199254740992'), 8],
     ['a text has half a surrogate pair', (lines: string[]) => edit(lines, 4, '"ann"', '"\\ud800"'), 4],
     ['a text has a reversed surrogate pair', (lines: string[]) => edit(lines, 4, '"ann"', '"\\udf89\\ud83c"'), 4],
     ['a text is escaped for no reason', (lines: string[]) => edit(lines, 4, '"ann"', '"\\u0061nn"'), 4],
     ['a leaf has a member that no leaf has', (lines: string[]) => edit(lines, 4, '"leaf":{', '"leaf":{"aaa":1,'), 4],
     ['a leaf lacks its event id', (lines: string[]) => edit(lines, 4, /"eventId":"[^"]*",/, ''), 4],
-    ['a payload is nested without end', (lines: string[]) => edit(lines, 8, '"attempt":1', `"attempt":${'['.repeat(20_000)}${']'.repeat(20_000)}`), 8],
-    ['a reason for withholding is made up', (lines: string[]) => edit(lines, 16, /,"payload":.*$/, ',"position":16,"withheld":"because"}'), 16],
+    [
+      'a payload is nested without end',
+      (lines: string[]) => edit(lines, 8, '"attempt":1', `"attempt":${'['.repeat(20_000)}${']'.repeat(20_000)}`),
+      8,
+    ],
+    [
+      'a reason for withholding is made up',
+      (lines: string[]) => edit(lines, 16, /,"payload":.*$/, ',"position":16,"withheld":"because"}'),
+      16,
+    ],
   ] as const
 ).map(([title, change, position]) => ({
   title,
@@ -540,7 +619,12 @@ const DAMAGE: readonly Attack[] = [
   {
     title: 'two lines are joined',
     bundle: () => withLines((lines) => [lines.slice(0, 2).join(''), ...lines.slice(2)]),
-    found: [['entry_malformed', 0], ['position_missing', 1], ['stream_gap', 2], ['unit_incomplete', 2]],
+    found: [
+      ['entry_malformed', 0],
+      ['position_missing', 1],
+      ['stream_gap', 2],
+      ['unit_incomplete', 2],
+    ],
   },
   {
     title: 'a line is empty',
@@ -573,7 +657,10 @@ const PEOPLE: readonly Attack[] = [
   {
     title: 'one person votes twice',
     bundle: () => retold(2, ([vote, ...more]) => [payloadIn(vote, { by: { sub: 'ann' } }), ...more]),
-    found: [['vote_repeated', AT.secondVote], ['grant_without_quorum', AT.granted]],
+    found: [
+      ['vote_repeated', AT.secondVote],
+      ['grant_without_quorum', AT.granted],
+    ],
   },
   {
     title: 'the requester is one of those who allow',
@@ -593,7 +680,10 @@ const PEOPLE: readonly Attack[] = [
   {
     title: 'a vote comes after the grant it stands behind',
     bundle: () => retold(2, ([vote, grant, auth]) => [grant, vote, auth] as Told[]),
-    found: [['grant_without_quorum', AT.secondVote], ['vote_after_grant', AT.granted]],
+    found: [
+      ['grant_without_quorum', AT.secondVote],
+      ['vote_after_grant', AT.granted],
+    ],
   },
   {
     title: 'a vote is about something else',
@@ -613,7 +703,11 @@ const PEOPLE: readonly Attack[] = [
   {
     title: 'an approval is used after it was invalidated',
     bundle: () =>
-      retold(3, ([used, sent]) => [{ ...used, type: 'approval.invalidated', payload: { reason: 'policy_changed' } }, used, sent] as Told[]),
+      retold(
+        3,
+        ([used, sent]) =>
+          [{ ...used, type: 'approval.invalidated', payload: { reason: 'policy_changed' } }, used, sent] as Told[],
+      ),
     found: [['consumed_without_grant', 9]],
   },
   {
@@ -633,13 +727,17 @@ const PEOPLE: readonly Attack[] = [
   },
   {
     title: 'it is sent to somewhere else than people consented to',
-    bundle: () => retold(3, ([used, sent]) => [used, payloadIn(sent, { target: { url: 'https://evil.example' } })] as Told[]),
+    bundle: () =>
+      retold(3, ([used, sent]) => [used, payloadIn(sent, { target: { url: 'https://evil.example' } })] as Told[]),
     found: [['consent_differs', AT.dispatching]],
   },
   {
     title: 'people were asked about another action',
     bundle: () => retold(0, (unit) => [...unit.slice(0, 3), payloadIn(unit[3], { argsDigest: jsonDigest({}) })]),
-    found: [['consent_differs', AT.required], ['consent_differs', AT.dispatching]],
+    found: [
+      ['consent_differs', AT.required],
+      ['consent_differs', AT.dispatching],
+    ],
   },
   {
     title: 'people were shown other arguments',
@@ -658,7 +756,8 @@ const PEOPLE: readonly Attack[] = [
   },
   {
     title: 'what people were shown has another digest',
-    bundle: () => retold(0, (unit) => [...unit.slice(0, 3), payloadIn(unit[3], { shown: { ...SHOWN, title: 'Nothing' } })]),
+    bundle: () =>
+      retold(0, (unit) => [...unit.slice(0, 3), payloadIn(unit[3], { shown: { ...SHOWN, title: 'Nothing' } })]),
     found: [['shown_differs', AT.required]],
   },
   {
@@ -668,4 +767,12 @@ const PEOPLE: readonly Attack[] = [
   },
 ];
 
-export const ATTACKS: readonly Attack[] = [...ROWS, ...TREE, ...KEYS, ...PARTS_AND_TEXTS, ...LINES, ...DAMAGE, ...PEOPLE];
+export const ATTACKS: readonly Attack[] = [
+  ...ROWS,
+  ...TREE,
+  ...KEYS,
+  ...PARTS_AND_TEXTS,
+  ...LINES,
+  ...DAMAGE,
+  ...PEOPLE,
+];

@@ -1,6 +1,11 @@
 import { canonicalBytes, canonicalJson } from '../../src/domain/json/canonical-json.js';
 import type { BundleScope, ConsistencyPart, KeyStatement } from '../../src/ledger/core/bundle/bundle-format.js';
-import { composeBundle, manifestOf, signedParts, type BundleContents } from '../../src/ledger/core/bundle/compose-bundle.js';
+import {
+  composeBundle,
+  manifestOf,
+  signedParts,
+  type BundleContents,
+} from '../../src/ledger/core/bundle/compose-bundle.js';
 import { writeContainer } from '../../src/ledger/core/bundle/container.js';
 import { entryLine, hexOf, type BundleEntry } from '../../src/ledger/core/bundle/entry-line.js';
 import { signCheckpoint, withSignature } from '../../src/ledger/core/notes/checkpoint.js';
@@ -83,7 +88,12 @@ function keysOf(signer: NoteSigner): KeyStatement[] {
   ];
 }
 
-function entryAt(log: readonly LogEvent[], position: number, tenant: string | null, withheld: readonly number[]): BundleEntry {
+function entryAt(
+  log: readonly LogEvent[],
+  position: number,
+  tenant: string | null,
+  withheld: readonly number[],
+): BundleEntry {
   const event = log[position] as LogEvent;
   const { envelope, payload, salt } = event;
   if (tenant !== null && envelope.tenant !== tenant) return { kind: 'hidden', position, leafHash: leafOf(event) };

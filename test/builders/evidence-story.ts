@@ -68,7 +68,11 @@ export function tell(units: readonly (readonly Told[])[]): LogEvent[] {
         recordedAt: '2031-01-01T00:00:00.123Z',
         versionSetId: 'v1',
       };
-      log.push({ envelope, payload: told.payload, salt: Uint8Array.from({ length: 16 }, (_, at) => (position * 7 + at) % 256) });
+      log.push({
+        envelope,
+        payload: told.payload,
+        salt: Uint8Array.from({ length: 16 }, (_, at) => (position * 7 + at) % 256),
+      });
     });
   }
   return log;
@@ -244,7 +248,14 @@ export function storyUnits(): Told[][] {
     [vote('call_1', 'apr_1', 'bob'), granted(), authorized('call_1', 'approval')],
     [ofApproval('approval.consumed', 'call_1', 'apr_1', { attempt: 1, nonce: 'n1' }), dispatching('call_1')],
     [completed('call_1')],
-    [{ type: 'run.started', stream: ['run', 'run_9'], payload: { implicit: true, principal: PRINCIPAL }, tenant: 'umbra' }],
+    [
+      {
+        type: 'run.started',
+        stream: ['run', 'run_9'],
+        payload: { implicit: true, principal: PRINCIPAL },
+        tenant: 'umbra',
+      },
+    ],
     [proposed('call_2'), decidedBy('call_2', 'allow'), authorized('call_2', 'policy'), dispatching('call_2')],
     [completed('call_2')],
   ];

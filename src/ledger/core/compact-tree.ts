@@ -1,4 +1,5 @@
-import { emptyRoot, HASH_BYTES, nodeHash } from './tree/node-hash.js';
+import { HASH_BYTES } from './sha256.js';
+import { emptyRoot, nodeHash } from './tree/node-hash.js';
 
 /**
  * A Merkle tree of RFC 6962 that keeps only the roots of its complete subtrees, one per set bit of its size, the largest first:

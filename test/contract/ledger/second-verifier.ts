@@ -36,7 +36,10 @@ export function judgedElsewhere(jobs: readonly Job[], ...flags: string[]): Secon
     writeFileSync(list, JSON.stringify(batch));
     const ran = spawnSync('python3', [SCRIPT, ...flags, '--batch', list], { encoding: 'utf8', maxBuffer: 1 << 28 });
     if (ran.status !== 0) throw new Error(`the second verifier failed: ${ran.stderr}`);
-    return ran.stdout.trim().split('\n').map((line) => JSON.parse(line) as SecondVerdict);
+    return ran.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as SecondVerdict);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -23,7 +23,9 @@ describe('the checksum of a container', () => {
 
 describe('the container of a bundle', () => {
   const names = fc.stringMatching(/^[a-z0-9][a-z0-9._-]{0,9}(?:\/[a-z0-9][a-z0-9._-]{0,9})?$/);
-  const maps = fc.array(fc.tuple(names, fc.uint8Array({ maxLength: 50 })), { maxLength: 6 }).map((list) => new Map(list));
+  const maps = fc
+    .array(fc.tuple(names, fc.uint8Array({ maxLength: 50 })), { maxLength: 6 })
+    .map((list) => new Map(list));
 
   it('gives back its parts, and is one and the same whatever their order', () => {
     fc.assert(

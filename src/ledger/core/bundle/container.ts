@@ -81,7 +81,8 @@ function readParts(bytes: Uint8Array): Map<string, Uint8Array> | string {
 function firstDifference(bytes: Uint8Array, parts: BundleParts): number | null {
   let at = 0;
   for (const piece of containerPieces(parts)) {
-    const found = Buffer.compare(bytes.subarray(at, at + piece.length), piece) === 0 ? -1 : differenceIn(bytes, piece, at);
+    const found =
+      Buffer.compare(bytes.subarray(at, at + piece.length), piece) === 0 ? -1 : differenceIn(bytes, piece, at);
     if (found !== -1) return found;
     at += piece.length;
   }
@@ -103,7 +104,10 @@ function fileFields(content: Uint8Array): FileFields {
 }
 
 /** Little-endian numbers of two and four bytes, one behind the other, and a name at the end. */
-function record(fields: readonly (readonly [bytes: 2 | 4, value: number])[], name: Uint8Array = new Uint8Array(0)): Uint8Array {
+function record(
+  fields: readonly (readonly [bytes: 2 | 4, value: number])[],
+  name: Uint8Array = new Uint8Array(0),
+): Uint8Array {
   const bytes = new Uint8Array(fields.reduce((sum, [size]) => sum + size, name.length));
   const view = new DataView(bytes.buffer);
   let at = 0;
@@ -120,7 +124,18 @@ type Fields = readonly (readonly [2 | 4, number])[];
 
 /** Version, flags, method (stored), time, date, crc, sizes, name length, extra length. */
 function stored({ crc, length }: FileFields, name: Uint8Array): Fields {
-  return [[2, VERSION], [2, 0], [2, 0], [2, 0], [2, DATE], [4, crc], [4, length], [4, length], [2, name.length], [2, 0]];
+  return [
+    [2, VERSION],
+    [2, 0],
+    [2, 0],
+    [2, 0],
+    [2, DATE],
+    [4, crc],
+    [4, length],
+    [4, length],
+    [2, name.length],
+    [2, 0],
+  ];
 }
 
 function localHeader(fields: FileFields, name: Uint8Array): Uint8Array {
@@ -129,12 +144,27 @@ function localHeader(fields: FileFields, name: Uint8Array): Uint8Array {
 
 function centralHeader(fields: FileFields, name: Uint8Array, offset: number): Uint8Array {
   // Comment length, disk, internal and external attributes, offset of the local header.
-  const more: Fields = [[2, 0], [2, 0], [2, 0], [4, 0], [4, offset]];
+  const more: Fields = [
+    [2, 0],
+    [2, 0],
+    [2, 0],
+    [4, 0],
+    [4, offset],
+  ];
   return record([[4, 0x02014b50], [2, VERSION], ...stored(fields, name), ...more], name);
 }
 
 function endRecord(directory: readonly Uint8Array[], offset: number): Uint8Array {
   const bytes = directory.reduce((sum, { length }) => sum + length, 0);
   const count = directory.length;
-  return record([[4, 0x06054b50], [2, 0], [2, 0], [2, count], [2, count], [4, bytes], [4, offset], [2, 0]]);
+  return record([
+    [4, 0x06054b50],
+    [2, 0],
+    [2, 0],
+    [2, count],
+    [2, count],
+    [4, bytes],
+    [4, offset],
+    [2, 0],
+  ]);
 }

@@ -1,5 +1,5 @@
 import { isWellFormed } from '../../../domain/text/well-formed.js';
-import { HASH_BYTES } from '../tree/node-hash.js';
+import { HASH_BYTES } from '../sha256.js';
 import { fromBase64, toBase64 } from './base64.js';
 import { signNote, verifyNote, type NoteSigner, type NoteVerdict } from './note-signing.js';
 import { parseNote, signatureLine, type NoteSignature } from './signed-note.js';

@@ -6,7 +6,14 @@ import { LOG, ORIGIN, STRANGER, testSigner, WITNESS } from '../../../../test/bui
 import { checkpointText, openCheckpoint, parseCheckpoint, signCheckpoint, withSignature } from './checkpoint.js';
 import { cosignatureOf, ed25519Signer, signNote, verifyNote } from './note-signing.js';
 import { formatNote, parseNote, signatureLine } from './signed-note.js';
-import { formatVerifierKey, isKeyName, parseVerifierKey, verifierKey, verifies, type VerifierKey } from './verifier-key.js';
+import {
+  formatVerifierKey,
+  isKeyName,
+  parseVerifierKey,
+  verifierKey,
+  verifies,
+  type VerifierKey,
+} from './verifier-key.js';
 
 interface Vectors {
   readonly keys: readonly [string, string];
@@ -52,10 +59,13 @@ describe('a verifier key', () => {
     expect(parseVerifierKey(text)).toBeNull();
   });
 
-  it.each(['', 'a b', 'a+b', 'a\u00a0b', 'a\u0085b', 'a\u2028b', 'a\nb', 'a\u007fb', '\ud800'])('has no name %j', (name) => {
-    expect(isKeyName(name)).toBe(false);
-    expect(() => verifierKey(name, 'ed25519', new Uint8Array(32))).toThrow('not the name');
-  });
+  it.each(['', 'a b', 'a+b', 'a\u00a0b', 'a\u0085b', 'a\u2028b', 'a\nb', 'a\u007fb', '\ud800'])(
+    'has no name %j',
+    (name) => {
+      expect(isKeyName(name)).toBe(false);
+      expect(() => verifierKey(name, 'ed25519', new Uint8Array(32))).toThrow('not the name');
+    },
+  );
 
   it('has another id for another type, so a signature of one cannot pass for the other', () => {
     const bytes = LOG.key.publicKey;
@@ -72,7 +82,11 @@ describe('a signed note', () => {
     expect(note.text).toBe(vectors.text);
     expect(verifyNote(note, [peter, enoch]).verified.map(({ key }) => key)).toEqual([peter, enoch]);
     const one = verifyNote(note, [enoch]);
-    expect([one.verified.length, one.invalid.length, one.unknown.map(({ name }) => name)]).toEqual([1, 0, ['PeterNeumann']]);
+    expect([one.verified.length, one.invalid.length, one.unknown.map(({ name }) => name)]).toEqual([
+      1,
+      0,
+      ['PeterNeumann'],
+    ]);
   });
 
   it('is written byte for byte as another implementation writes it', () => {
@@ -125,7 +139,8 @@ describe('a signed note', () => {
   });
 
   it('is not made of a text that no note can hold', () => {
-    for (const text of ['abc', '', '\n', 'a\rb\n', '\ud800\n']) expect(() => signNote(text, [LOG])).toThrow('text of a note');
+    for (const text of ['abc', '', '\n', 'a\rb\n', '\ud800\n'])
+      expect(() => signNote(text, [LOG])).toThrow('text of a note');
     expect(() => formatNote({ text: 'a\n', signatures: [] })).toThrow('1 to 100');
     expect(() => signatureLine({ name: 'a b', keyId: 1, signature: new Uint8Array(64) })).toThrow('not the name');
     expect(() => ed25519Signer('a', generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)).toThrow('Ed25519');
@@ -137,7 +152,11 @@ describe('a checkpoint', () => {
 
   it('of the specification is read, with its cosignature', () => {
     const opened = openCheckpoint(vectors.checkpoint, []);
-    expect(opened?.checkpoint).toMatchObject({ origin: 'example.com/behind-the-sofa', size: 20_852_163, extensions: [] });
+    expect(opened?.checkpoint).toMatchObject({
+      origin: 'example.com/behind-the-sofa',
+      size: 20_852_163,
+      extensions: [],
+    });
     const cosignature = opened?.unknown[1]?.signature ?? new Uint8Array(8);
     expect(cosignature).toHaveLength(72);
     const time = new DataView(cosignature.buffer, cosignature.byteOffset).getBigUint64(0);
@@ -179,7 +198,9 @@ describe('a checkpoint', () => {
     ['a short root', { root: new Uint8Array(31) }],
     ['an extension with a carriage return', { extensions: ['a\r'] }],
   ])('is not signed with %s', (_, change) => {
-    expect(() => signCheckpoint({ origin: 'a', size: 1, root, extensions: [], ...change }, [LOG])).toThrow('not a checkpoint');
+    expect(() => signCheckpoint({ origin: 'a', size: 1, root, extensions: [], ...change }, [LOG])).toThrow(
+      'not a checkpoint',
+    );
   });
 
   it('carries the cosignature of a witness with its time, which is part of what is signed', () => {

@@ -12,7 +12,13 @@ describe('a cell of CSV', () => {
   );
 
   it('keeps ordinary text, numbers and nothing', () => {
-    expect([csvCell('o-1'), csvCell(-5), csvCell(true), csvCell(null), csvCell('')]).toEqual(['o-1', '-5', 'true', '', '']);
+    expect([csvCell('o-1'), csvCell(-5), csvCell(true), csvCell(null), csvCell('')]).toEqual([
+      'o-1',
+      '-5',
+      'true',
+      '',
+      '',
+    ]);
     expect(csvCell('say "hi", please')).toBe('"say ""hi"", please"');
   });
 
@@ -30,12 +36,22 @@ describe('a cell of CSV', () => {
 });
 
 describe('text that people read', () => {
-  it.each(['\r', '\t', '\u0000', '\u001b', '\u007f', '\u009b', '\u2028', '\u202e', '\u2066', '\u200b', '\ufeff', '\u061c'])(
-    'is not safe with %j, and the line is told',
-    (character) => {
-      expect(unsafeLine(`first\nsec${character}ond\n`)).toBe(1);
-    },
-  );
+  it.each([
+    '\r',
+    '\t',
+    '\u0000',
+    '\u001b',
+    '\u007f',
+    '\u009b',
+    '\u2028',
+    '\u202e',
+    '\u2066',
+    '\u200b',
+    '\ufeff',
+    '\u061c',
+  ])('is not safe with %j, and the line is told', (character) => {
+    expect(unsafeLine(`first\nsec${character}ond\n`)).toBe(1);
+  });
 
   it('is safe in every script', () => {
     expect(unsafeLine('Grüße\n東京 שלום हिन्दी €\n')).toBe(-1);

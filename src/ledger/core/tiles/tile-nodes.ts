@@ -1,4 +1,5 @@
-import { HASH_BYTES, nodeHash } from '../tree/node-hash.js';
+import { HASH_BYTES } from '../sha256.js';
+import { nodeHash } from '../tree/node-hash.js';
 import type { NodeSource } from '../tree/node-source.js';
 import { TILE_HEIGHT, TILE_WIDTH, type Tile } from './tile-path.js';
 import { widthAt } from './tiles-of.js';

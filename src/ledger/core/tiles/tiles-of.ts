@@ -1,4 +1,4 @@
-import { HASH_BYTES } from '../tree/node-hash.js';
+import { HASH_BYTES } from '../sha256.js';
 import { assertCount, type NodeSource } from '../tree/node-source.js';
 import { TILE_HEIGHT, TILE_WIDTH, type Tile } from './tile-path.js';
 

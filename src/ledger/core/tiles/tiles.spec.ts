@@ -98,9 +98,13 @@ describe('the tiles of a tree', () => {
     fc.assert(
       fc.property(two, ([from, to]) => {
         const before = new Set(tilesOf(from).map(tilePath));
-        const expected = tilesOf(to).map(tilePath).filter((path) => !before.has(path));
+        const expected = tilesOf(to)
+          .map(tilePath)
+          .filter((path) => !before.has(path));
         expect(tilesBetween(from, to).map(tilePath)).toEqual(expected);
-        const entries = expected.filter((path) => path.startsWith('tile/0/')).map((path) => path.replace('/0/', '/entries/'));
+        const entries = expected
+          .filter((path) => path.startsWith('tile/0/'))
+          .map((path) => path.replace('/0/', '/entries/'));
         expect(entryTilesBetween(from, to).map(tilePath)).toEqual(entries);
       }),
       { numRuns: 40 },

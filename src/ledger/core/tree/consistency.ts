@@ -1,5 +1,5 @@
 import { isCount } from './inclusion.js';
-import { emptyRoot, nodeHash, sameHash } from './node-hash.js';
+import { emptyRoot, isHash, nodeHash, sameHash } from './node-hash.js';
 import { assertCount, rangeHash, splitOf, type NodeSource } from './node-source.js';
 
 /**
@@ -41,6 +41,7 @@ export interface Consistency {
 /** RFC 9162 section 2.1.4.2. Never throws. A tree of 0 leaves is the beginning of every tree and has one root. */
 export function isConsistent({ first, firstRoot, second, secondRoot, proof }: Consistency): boolean {
   if (!isCount(first) || !isCount(second) || first > second) return false;
+  if (![firstRoot, secondRoot, ...proof].every(isHash)) return false;
   if (first === 0 && !sameHash(firstRoot, emptyRoot())) return false;
   if (first === second) return proof.length === 0 && sameHash(firstRoot, secondRoot);
   if (first === 0) return proof.length === 0;

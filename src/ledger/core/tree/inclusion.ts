@@ -1,4 +1,4 @@
-import { nodeHash, sameHash } from './node-hash.js';
+import { isHash, nodeHash, sameHash } from './node-hash.js';
 import { assertCount, rangeHash, splitOf, type NodeSource } from './node-source.js';
 
 /**
@@ -37,6 +37,7 @@ export interface Inclusion {
 /** RFC 9162 section 2.1.3.2. Never throws: what cannot be a proof is none. */
 export function includes({ index, size, leafHash, proof, root }: Inclusion): boolean {
   if (!isCount(index) || !isCount(size) || index >= size) return false;
+  if (![leafHash, ...proof].every(isHash)) return false;
   let node = leafHash;
   let own = index;
   let last = size - 1;

@@ -74,7 +74,13 @@ describe('a proof of inclusion', () => {
   it('holds for its leaf, its place and its tree only', () => {
     fc.assert(
       fc.property(pairs, fc.nat(300), ([index, size], other) => {
-        const whole = { index, size, leafHash: leafAt(index), proof: inclusionProof(tree, index, size), root: root(size) };
+        const whole = {
+          index,
+          size,
+          leafHash: leafAt(index),
+          proof: inclusionProof(tree, index, size),
+          root: root(size),
+        };
         expect(includes(whole)).toBe(true);
         for (const proof of alteredProofs(whole.proof)) expect(includes({ ...whole, proof })).toBe(false);
         if (other !== index) {
@@ -171,7 +177,13 @@ describe('a proof of many leaves', () => {
   it('has the hashes of the audit path for one leaf, and none when every leaf is known', () => {
     const path = inclusionProof(tree, 77, 300).map(hex).sort();
     expect(coverProof(tree, [77], 300).map(hex).sort()).toEqual(path);
-    expect(coverProof(tree, Array.from({ length: 300 }, (_, at) => at), 300)).toEqual([]);
+    expect(
+      coverProof(
+        tree,
+        Array.from({ length: 300 }, (_, at) => at),
+        300,
+      ),
+    ).toEqual([]);
     expect(coverRoot([], () => leafAt(0), [], 0)).toEqual(emptyRoot());
     expect(coverRoot([], () => leafAt(0), [leafAt(0)], 0)).toBeNull();
   });

@@ -22,7 +22,8 @@ export function causeCheck(scope: BundleScope, findings: Findings): EntryCheck {
     end() {
       for (const entry of open) {
         const isLater = seen.has(entry.envelope.causationId ?? '');
-        if (isLater) findings.add('cause_not_before', 'What caused the event does not stand before it.', placeOf(entry));
+        if (isLater)
+          findings.add('cause_not_before', 'What caused the event does not stand before it.', placeOf(entry));
         else if (isWholeLog) findings.add('cause_unknown', 'What caused the event is not in the log.', placeOf(entry));
       }
     },

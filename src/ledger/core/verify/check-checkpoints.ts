@@ -111,7 +111,8 @@ function checkComputed(checkpoints: readonly SignedCheckpoint[], tree: TreeFacts
 
 function checkProven({ checkpoint, part }: SignedCheckpoint, tree: TreeFacts, findings: Findings): void {
   const root = tree.provenRoot();
-  if (root === null) findings.add('proof_malformed', 'The proof does not fit the entries and the tree.', { part: 'proof.json' });
+  if (root === null)
+    findings.add('proof_malformed', 'The proof does not fit the entries and the tree.', { part: 'proof.json' });
   else if (!sameHash(root, checkpoint.root)) {
     findings.add('root_differs', 'The entries and the proof do not lead to the root that was signed.', { part });
   }

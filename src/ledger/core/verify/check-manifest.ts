@@ -8,7 +8,12 @@ import { readText } from './read-parts.js';
 import type { KeyBook } from './trust.js';
 
 /** The manifest was signed by a key of this log, in its time. */
-export function checkManifestNote(parts: BundleParts, manifest: BundleManifest, keys: KeyBook, findings: Findings): void {
+export function checkManifestNote(
+  parts: BundleParts,
+  manifest: BundleManifest,
+  keys: KeyBook,
+  findings: Findings,
+): void {
   const part = PARTS.manifestNote;
   const text = readText(parts, part, findings);
   if (text === null) return;

@@ -63,7 +63,8 @@ function checkObject(part: string, content: Uint8Array, referenced: ReadonlySet<
   const name = OBJECT_PART.exec(part)?.[1];
   if (name === undefined) return;
   const digest = `sha256:${name}`;
-  if (sha256Digest(content) !== digest) findings.add('object_differs', 'The object is not what its name says.', { part });
+  if (sha256Digest(content) !== digest)
+    findings.add('object_differs', 'The object is not what its name says.', { part });
   else if (canonicalValue(content) === undefined) {
     findings.add('part_malformed', 'The object is not canonical JSON.', { part });
   }

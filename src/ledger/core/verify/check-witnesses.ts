@@ -46,7 +46,8 @@ export function checkKept({ trust, keys, origin, checkpoints, tree }: Kept, find
       findings.add('kept_checkpoint_unusable', 'It is not a checkpoint that a trusted key signed.', { part });
       return;
     }
-    const code = opened.checkpoint.origin === origin ? judge(opened.checkpoint, checkpoints, tree) : 'kept_checkpoint_differs';
+    const code =
+      opened.checkpoint.origin === origin ? judge(opened.checkpoint, checkpoints, tree) : 'kept_checkpoint_differs';
     if (code === null) held += 1;
     else findings.add(code, MESSAGES[code], { part });
   });
@@ -54,7 +55,8 @@ export function checkKept({ trust, keys, origin, checkpoints, tree }: Kept, find
 }
 
 const MESSAGES = {
-  kept_checkpoint_ahead: 'The log was larger when this checkpoint was kept: entries were cut off, or the bundle is older.',
+  kept_checkpoint_ahead:
+    'The log was larger when this checkpoint was kept: entries were cut off, or the bundle is older.',
   kept_checkpoint_differs: 'The log of the bundle is another than the one this checkpoint was kept of.',
   kept_checkpoint_unproven: 'The bundle does not prove that it continues this checkpoint: ask for a consistency proof.',
 } as const;

@@ -28,7 +28,8 @@ export function readEntries(
   const places = placeRule(manifest, findings);
   for (const line of linesOf(bytes)) {
     const { entry, problem } = line === null ? UNREADABLE : readEntry(line);
-    if (problem !== null) findings.add(problem, PROBLEMS[problem], entry === null ? places.nextPlace() : placeIn(entry));
+    if (problem !== null)
+      findings.add(problem, PROBLEMS[problem], entry === null ? places.nextPlace() : placeIn(entry));
     if (entry === null) {
       leaves.whole = false;
       places.skip();

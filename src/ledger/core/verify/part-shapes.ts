@@ -17,7 +17,8 @@ const HASH = /^[0-9a-f]{64}$/;
 const INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
 
 export function readManifest(value: JsonValue): BundleManifest | null {
-  if (!hasExactly(value, ['createdAt', 'format', 'origin', 'parts', 'scope', 'snapshots', 'tenant', 'treeSize'])) return null;
+  if (!hasExactly(value, ['createdAt', 'format', 'origin', 'parts', 'scope', 'snapshots', 'tenant', 'treeSize']))
+    return null;
   const { createdAt, format, origin, tenant, treeSize } = value;
   const scope = readScope(value['scope']);
   const parts = readList(value['parts'], readPart);

@@ -61,7 +61,8 @@ export function checkParts(parts: BundleParts, manifest: BundleManifest, finding
   const listed = new Set(manifest.parts.map(({ name }) => name));
   for (const { name, bytes, digest } of manifest.parts) {
     const content = parts.get(name);
-    if (content === undefined) findings.add('part_missing', 'The manifest lists a part that is not there.', { part: name });
+    if (content === undefined)
+      findings.add('part_missing', 'The manifest lists a part that is not there.', { part: name });
     else if (content.length !== bytes || sha256Digest(content) !== digest) {
       findings.add('part_changed', 'The part is not the one that the manifest was signed for.', { part: name });
     }
@@ -69,7 +70,8 @@ export function checkParts(parts: BundleParts, manifest: BundleManifest, finding
   }
   for (const name of parts.keys()) {
     const isOwn = name === PARTS.manifest || name === PARTS.manifestNote;
-    if (!isOwn && !listed.has(name)) findings.add('part_unknown', 'The manifest does not list this part.', { part: name });
+    if (!isOwn && !listed.has(name))
+      findings.add('part_unknown', 'The manifest does not list this part.', { part: name });
   }
 }
 

@@ -35,7 +35,13 @@ export class KeyBook {
   }
 
   /** One of these keys was in use then. Findings when none was, or the bundle does not list it. */
-  inUse(keys: readonly VerifierKey[], use: 'log' | 'witness', moment: Moment, findings: Findings, place: Place): boolean {
+  inUse(
+    keys: readonly VerifierKey[],
+    use: 'log' | 'witness',
+    moment: Moment,
+    findings: Findings,
+    place: Place,
+  ): boolean {
     const listed = keys.filter((key) => this.statementsOf(key, use).length > 0);
     if (listed.length === 0) {
       findings.add('key_unlisted', 'The bundle does not list the key that signed.', place);

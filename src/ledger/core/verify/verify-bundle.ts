@@ -116,10 +116,15 @@ function statementsOf(manifest: BundleManifest, leaves: KnownLeaves, isWitnessed
   const all: readonly (Statement & { readonly holds: boolean })[] = [
     {
       code: 'truncation_not_excluded',
-      message: 'No witness and no kept checkpoint vouches for the size of the log: cannot exclude truncation by its operator.',
+      message:
+        'No witness and no kept checkpoint vouches for the size of the log: cannot exclude truncation by its operator.',
       holds: !isWitnessed,
     },
-    { code: 'payloads_withheld', message: `${withheld} payloads are withheld and were not checked.`, holds: withheld > 0 },
+    {
+      code: 'payloads_withheld',
+      message: `${withheld} payloads are withheld and were not checked.`,
+      holds: withheld > 0,
+    },
     { code: 'entries_hidden', message: `${hidden} entries of others are shown by their hash only.`, holds: hidden > 0 },
     {
       code: 'selection_only',
