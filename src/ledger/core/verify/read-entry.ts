@@ -16,7 +16,7 @@ export interface ReadEntry {
 
 const SALT = /^[0-9a-f]{32}$/;
 /** A number that two readers of JSON could take for different ones: such a line is read by the strict parser as well. */
-const DOUBTFUL_NUMBER = /(?:\":|[,[])-?[0-9][0-9.]*(?:[0-9]{15}|[eE])/;
+const DOUBTFUL_NUMBER = /(?:":|[,[])-?[0-9][0-9.]*(?:[0-9]{15}|[eE])/;
 const LIMITS = { ...DEFAULT_JSON_LIMITS, bytesMax: 0x1fffffff, depthMax: 128, stringUnitsMax: 0x1fffffff };
 const UTF8 = new TextEncoder();
 
