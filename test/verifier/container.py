@@ -33,7 +33,9 @@ def read(data):
     if end < 0 or data[end : end + 4] != b"PK\5\6":
         raise Unreadable("no end of a zip where it must be")
     count, at = struct.unpack_from("<H", data, end + 10)[0], struct.unpack_from("<I", data, end + 16)[0]
-    parts = {}
+    if count == 0xFFFF:
+        raise Unreadable("too many parts")
+    parts, total = {}, 0
     for _ in range(count):
         if at + 46 > end:
             raise Unreadable("the directory is cut")
@@ -43,6 +45,9 @@ def read(data):
         name = data[at + 46 : at + 46 + name_length].decode("latin-1")
         if not NAME.fullmatch(name) or name in parts or start + length > end:
             raise Unreadable("a name that no part has, twice, or cut")
+        total += length
+        if total > end:
+            raise Unreadable("parts that overlap")
         parts[name] = data[start : start + length]
         at += 46 + name_length
     return parts, b"".join(pieces(parts)) == data

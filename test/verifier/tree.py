@@ -122,21 +122,3 @@ def is_consistent(first, first_root, second, second_root, proof):
             new = node_hash(new, node)
         own, last = own >> 1, last >> 1
     return last == 0 and old == first_root and new == second_root
-
-
-def includes(index, size, leaf, proof, expected):
-    """RFC 9162 section 2.1.3.2."""
-    if index >= size:
-        return False
-    own, last, node = index, size - 1, leaf
-    for sibling in proof:
-        if last == 0:
-            return False
-        if own & 1 or own == last:
-            node = node_hash(sibling, node)
-            while own & 1 == 0 and own != 0:
-                own, last = own >> 1, last >> 1
-        else:
-            node = node_hash(node, sibling)
-        own, last = own >> 1, last >> 1
-    return last == 0 and node == expected

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,6 @@ export const hasPython = spawnSync('python3', ['-c', 'import sys; assert sys.ver
 export function judgedElsewhere(jobs: readonly Job[], ...flags: string[]): SecondVerdict[] {
   const folder = mkdtempSync(path.join(tmpdir(), 'second-verifier-'));
   try {
-    mkdirSync(folder, { recursive: true });
     const batch = jobs.map(({ bundle, trust }, at) => {
       const file = path.join(folder, `${at}.zip`);
       writeFileSync(file, bundle);
@@ -34,7 +33,10 @@ export function judgedElsewhere(jobs: readonly Job[], ...flags: string[]): Secon
     });
     const list = path.join(folder, 'batch.json');
     writeFileSync(list, JSON.stringify(batch));
-    const ran = spawnSync('python3', [SCRIPT, ...flags, '--batch', list], { encoding: 'utf8', maxBuffer: 1 << 28 });
+    const ran = spawnSync('python3', ['-B', SCRIPT, ...flags, '--batch', list], {
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    });
     if (ran.status !== 0) throw new Error(`the second verifier failed: ${ran.stderr}`);
     return ran.stdout
       .trim()

@@ -74,4 +74,16 @@ describe('the container of a bundle', () => {
   ])('is not %s', (_, data) => {
     expect(readContainer(data)).toMatchObject({ ok: false });
   });
+
+  it('has no parts that overlap, so reading costs no more than its size', () => {
+    const zip = Buffer.from(writeContainer(new Map([1, 2, 3].map((n) => [`part-${n}`, bytes('x'.repeat(90))]))));
+    const directory = zip.readUInt32LE(zip.length - 6);
+    for (let n = 0; n < 3; n += 1) {
+      zip.writeUInt32LE(250, directory + n * 52 + 24);
+      zip.writeUInt32LE(0, directory + n * 52 + 42);
+    }
+    expect(readContainer(zip)).toEqual({ ok: false, problem: 'parts that overlap' });
+    zip.writeUInt16LE(0xffff, zip.length - 12);
+    expect(readContainer(zip)).toEqual({ ok: false, problem: 'too many parts' });
+  });
 });

@@ -63,7 +63,10 @@ function readParts(bytes: Uint8Array): Map<string, Uint8Array> | string {
   if (end < 0 || view.getUint32(end, true) !== 0x06054b50) return 'no end of a zip where it must be';
   const parts = new Map<string, Uint8Array>();
   let at = view.getUint32(end + 16, true);
-  for (let left = view.getUint16(end + 10, true); left > 0; left -= 1) {
+  const count = view.getUint16(end + 10, true);
+  if (count > PARTS_MAX) return 'too many parts';
+  let total = 0;
+  for (let left = count; left > 0; left -= 1) {
     if (at + CENTRAL_BYTES > end) return 'the directory is cut';
     const nameLength = view.getUint16(at + 28, true);
     const name = Buffer.from(bytes.subarray(at + CENTRAL_BYTES, at + CENTRAL_BYTES + nameLength)).toString('latin1');
@@ -72,6 +75,8 @@ function readParts(bytes: Uint8Array): Map<string, Uint8Array> | string {
     if (!NAME.test(name)) return 'a name that no part has';
     if (parts.has(name)) return `the part ${name} twice`;
     if (start + length > end) return `the part ${name} is cut`;
+    total += length;
+    if (total > end) return 'parts that overlap';
     parts.set(name, bytes.subarray(start, start + length));
     at += CENTRAL_BYTES + nameLength;
   }
