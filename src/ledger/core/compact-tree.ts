@@ -1,8 +1,5 @@
-import { hash } from 'node:crypto';
-
-/** RFC 6962 section 2.1: nodes are hashed behind 0x01, leaves behind 0x00. */
-const NODE_PREFIX = 1;
-const HASH_BYTES = 32;
+import { HASH_BYTES } from './sha256.js';
+import { emptyRoot, nodeHash } from './tree/node-hash.js';
 
 /**
  * A Merkle tree of RFC 6962 that keeps only the roots of its complete subtrees, one per set bit of its size, the largest first:
@@ -22,7 +19,7 @@ export function withLeaves(tree: CompactTree, leaves: readonly Uint8Array[]): Co
   for (const leaf of leaves) {
     let node = leaf;
     // As many trailing ones as the size has, as many complete subtrees of growing height end here.
-    for (let bits = size; bits % 2 === 1; bits = Math.floor(bits / 2)) node = nodeHash(nodes.pop(), node);
+    for (let bits = size; bits % 2 === 1; bits = Math.floor(bits / 2)) node = nodeHash(present(nodes.pop()), node);
     nodes.push(node);
     size += 1;
   }
@@ -32,7 +29,7 @@ export function withLeaves(tree: CompactTree, leaves: readonly Uint8Array[]): Co
 /** The Merkle tree hash, 32 bytes; that of the empty tree is the hash of nothing. */
 export function rootOf({ nodes }: CompactTree): Uint8Array {
   const [smallest, ...larger] = [...nodes].reverse();
-  if (smallest === undefined) return hash('sha256', '', 'buffer');
+  if (smallest === undefined) return emptyRoot();
   return larger.reduce((root, node) => nodeHash(node, root), smallest);
 }
 
@@ -44,11 +41,7 @@ export function assertTree({ size, nodes }: CompactTree): void {
   }
 }
 
-function nodeHash(left: Uint8Array | undefined, right: Uint8Array): Uint8Array {
-  if (left === undefined) throw new Error('the tree lacks a node');
-  const bytes = new Uint8Array(1 + 2 * HASH_BYTES);
-  bytes[0] = NODE_PREFIX;
-  bytes.set(left, 1);
-  bytes.set(right, 1 + HASH_BYTES);
-  return hash('sha256', bytes, 'buffer');
+function present(node: Uint8Array | undefined): Uint8Array {
+  if (node === undefined) throw new Error('the tree lacks a node');
+  return node;
 }

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { EventEnvelope } from '../../domain/events/envelope.js';
 import { canonicalJson } from '../../domain/json/canonical-json.js';
 import type { JsonValue } from '../../domain/json/json-value.js';
+import { sha256 } from './sha256.js';
 
 /** U+0000 is the single byte 0x00 in UTF-8: RFC 6962 section 2.1 puts it in front of every leaf, and 0x01 in front of every node. */
 const LEAF_PREFIX = '\u0000';
@@ -55,7 +55,7 @@ export function payloadCommitment(salt: Uint8Array, canonicalPayload: Uint8Array
   const salted = new Uint8Array(salt.length + canonicalPayload.length);
   salted.set(salt);
   salted.set(canonicalPayload, salt.length);
-  return hash('sha256', salted, 'buffer');
+  return sha256(salted);
 }
 
 /** How a commitment is written inside the leaf: `sha256:` and 64 lower-case hexadecimal digits. */
@@ -83,5 +83,15 @@ export function leafText(envelope: EventEnvelope, commitment: Uint8Array): strin
 
 /** The leaf hash of one governed event, 32 bytes: SHA-256(0x00 ‖ leaf text in UTF-8), RFC 6962 section 2.1. */
 export function leafHash(envelope: EventEnvelope, commitment: Uint8Array): Uint8Array {
-  return hash('sha256', LEAF_PREFIX + leafText(envelope, commitment), 'buffer');
+  return leafTextHash(leafText(envelope, commitment));
+}
+
+/** The same for a leaf text that somebody else wrote. */
+export function leafTextHash(text: string): Uint8Array {
+  return sha256(LEAF_PREFIX + text);
+}
+
+/** Whether a leaf can have a member of this name. */
+export function isLeafMember(name: string): boolean {
+  return Object.hasOwn(LEAF_MEMBERS, name);
 }
