@@ -89,10 +89,8 @@ export class LeasesController {
     @Body() input: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<LeaseIntrospected> {
-    const { token, use, toolCallId, attempt, executionEnvironmentId, audience } = readInput(
-      INTROSPECT_LEASE.body,
-      input,
-    );
+    const body = readInput(INTROSPECT_LEASE.body, input);
+    const { token, use, toolCallId, attempt, executionEnvironmentId, audience } = body;
     void reply.code(200).header('cache-control', 'no-store');
     const answer = await this.commands.execute(
       new IntrospectLease(caller, {

@@ -134,7 +134,7 @@ export const delegationBody = z
   .meta({ id: 'StandingDelegation' });
 export type DelegationBody = z.infer<typeof delegationBody>;
 
-export const revocationBody = z.strictObject({ reason, commandId }).meta({ id: 'Revocation' });
+export const revocationBody = z.strictObject({ reason, commandId }).meta({ id: 'StandingRightRevocation' });
 export type RevocationBody = z.infer<typeof revocationBody>;
 
 const status = z.enum(['active', 'revoked', 'expired']);

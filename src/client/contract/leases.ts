@@ -104,7 +104,7 @@ export const leaseIntrospectionBody = z
     token: z.string().min(1).max(100_000),
     use: z.boolean().default(false).describe('True burns one use: do it once, before the effect.'),
     toolCallId: id.optional(),
-    attempt: z.int().min(1).optional(),
+    attempt: z.int().min(1).max(1_000_000).optional(),
     executionEnvironmentId: z.string().min(1).max(128).optional(),
     audience: z.string().min(1).max(256).optional(),
   })

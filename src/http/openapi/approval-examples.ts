@@ -13,7 +13,7 @@ import type {
 } from '../../client/contract/approval-acts.js';
 
 const DIGEST = `sha256:${'5e'.repeat(32)}`;
-const UNTIL = '2031-01-01T10:00:00Z';
+const UNTIL = '2031-01-01T10:00:00.000Z';
 
 const withdrawal: WithdrawalBody = { reason: 'I looked at the wrong order.' };
 const delegate: DelegateBody = { to: 'omar', until: UNTIL, reason: 'I am in a meeting.' };
@@ -58,5 +58,5 @@ export const APPROVAL_EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   CallRefusal: [refusal],
   Grant: [grant],
   StandingDelegation: [delegation],
-  Revocation: [revocation],
+  StandingRightRevocation: [revocation],
 };
