@@ -342,6 +342,11 @@ export function approvalInsert(
     executionWindowMs: 900_000,
     executeByLatest: FAR_AHEAD,
     votes: [],
+    batchId: null,
+    delegations: [],
+    escalations: [],
+    breakGlass: null,
+    review: null,
     ...state,
   } as ApprovalState;
   const row = approvalRow(
