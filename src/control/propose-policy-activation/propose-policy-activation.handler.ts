@@ -15,6 +15,7 @@ import type { CheckedSet } from '../../policy/policy.service.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { CommandLog } from '../command-log.js';
+import { eventMadeBy } from '../event-made-by.js';
 import { requireInstallationOperator } from '../own-call.js';
 import { ProposePolicyActivation, type ProposedActivation } from './propose-policy-activation.command.js';
 
@@ -33,7 +34,6 @@ export class ProposePolicyActivationHandler implements ICommandHandler<ProposePo
 
   async execute(command: ProposePolicyActivation): Promise<ProposedActivation> {
     const { caller, files, reason, commandId } = command;
-    let activationId: string | null = null;
     const asked = {
       type: 'activate_policies',
       target: { kind: 'policies', files: files === null ? null : jsonDigest(files as unknown as JsonObject[]) },
@@ -51,17 +51,19 @@ export class ProposePolicyActivationHandler implements ICommandHandler<ProposePo
         throw refusal(standby.report);
       }
       const draft = start({ correlationId: 'policies' });
-      activationId = await this.propose(draft, standby, command);
+      await this.propose(draft, standby, command);
       return draft;
     });
-    return { ...acknowledged, activationId };
+    const { commandId: carried } = acknowledged;
+    const proposed = await eventMadeBy(this.desk.read, caller.tenant, carried, 'policy.activation_proposed');
+    return { ...acknowledged, activationId: String(proposed.payload['activationId']) };
   }
 
   private async propose(
     draft: UnitDraft,
     { report, candidate }: CheckedSet,
     { caller, reason }: ProposePolicyActivation,
-  ): Promise<string> {
+  ): Promise<void> {
     const now = draft.context.occurredAt;
     const activationId = this.desk.newId(ID_PREFIXES.policyActivation);
     const revision = report.revision ?? '';
@@ -104,7 +106,6 @@ export class ProposePolicyActivationHandler implements ICommandHandler<ProposePo
         updated_at: now,
       },
     });
-    return activationId;
   }
 }
 
