@@ -143,14 +143,15 @@ describe('many questions', () => {
       questions.map(async (each) => (await lena.approval(approvalIdOf(each))).body.digest),
     );
     const late = await ask1(amount + 30_000);
-    for (const path of [
-      '/v1/approvals',
-      '/v1/approvals/decisions',
-      '/v1/approvals/all/decision',
-      '/v1/approvals/*/decision',
-    ]) {
+    for (const path of ['/v1/approvals', '/v1/approvals/all/decision', '/v1/approvals/*/decision']) {
       const answer = await lena.post(path, { decision: 'allow', digest: digests[0] });
       expect([400, 404, 405]).toContain(answer.status);
+    }
+    for (const body of [
+      { decision: 'allow', digest: digests[0] },
+      { decision: 'allow', decisions: [] },
+    ]) {
+      expectProblem(await lena.post('/v1/approvals/decisions', body), 'invalid_request');
     }
     for (const target of ['all', { approvalId: '*' }, { approvalIds: questions.map(approvalIdOf) }, {}]) {
       const answer = await lena.control({ type: 'resume', target, decision: 'allow', digest: digests[0] });

@@ -71,11 +71,15 @@ describe('the renewal of a lease', () => {
     here.clock.advance(1_000);
     expect(await renew(first, { commandId: 'k1' })).toEqual(once);
     expect(here.all).toHaveLength(2);
-    expect((await renew(once.leaseId, { caller: OPERATOR })).token).toBeNull();
+    const next = await renew(once.leaseId, { caller: OPERATOR });
+    here.clock.advance(1_000);
+    const harness = callerWith({ ...AGENT, roles: ['harness', 'connector'] });
+    expect([next.token, (await renew(next.leaseId, { caller: harness })).token]).toEqual([null, null]);
   });
 
   it('asked for twice at the same moment is one lease and one token [Q11]', async () => {
     const { lease_id: first } = here.leaseOf(await accepted());
+    here.clock.advance(5_000);
     const [one, other] = await Promise.all([renew(first, { commandId: 'k1' }), renew(first, { commandId: 'k1' })]);
     expect(other).toEqual(one);
     expect(here.all).toHaveLength(2);
@@ -154,11 +158,22 @@ describe('a revocation', () => {
     expect(here.typesOf(lease_id)).toEqual(['lease.issued', 'lease.revoked']);
   });
 
-  it('by key or epoch is for operators of the installation alone', async () => {
+  it('by key or epoch is for operators of the installation alone, by anything else for those of the tenant [X26]', async () => {
     await here.propose();
     const settings = settingsWith({ installation: { operatorTenant: 'umbrella' } });
     const many = new RevokeLeasesHandler(here.commands, new LeaseRevocation(here.desk), settings);
     const byEpoch = { by: 'epoch', value: '2' } as const;
+    const row = here.all[0];
+    for (const [by, value] of [
+      ['agent', row?.agent],
+      ['run', row?.run_id],
+      ['capability', row?.capability],
+    ] as const) {
+      // Even who runs the installation ends by these only what is of their own tenant.
+      const theirs = new RevokeLeases(ELSEWHERE, { by, value: value ?? '' }, null, null);
+      expect(await many.execute(theirs)).toMatchObject({ revoked: 0 });
+    }
+    expect(here.all.map(({ status }) => status)).toEqual(['issued']);
     expect(await codeOf(many.execute(new RevokeLeases(OPERATOR, byEpoch, null, null)))).toBe('not_authorized');
     expect(await many.execute(new RevokeLeases(ELSEWHERE, byEpoch, null, null))).toMatchObject({ revoked: 1 });
     expect(await many.execute(new RevokeLeases(OPERATOR, { by: 'agent', value: 'agent-7' }, null, null))).toMatchObject(

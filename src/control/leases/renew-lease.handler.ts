@@ -63,9 +63,9 @@ export class RenewLeaseHandler implements ICommandHandler<RenewLease> {
     const issued = await eventMadeBy(this.desk.read, caller.tenant, carried, 'lease.issued');
     const nextId = issued.envelope.streamId;
     const next = await this.loaded(caller, nextId);
-    // The environment that the lease is for asks as a connector; an operator has no use for the token.
-    const isHolder = hasRole(caller, 'connector') && next.state.mode === 'token';
-    return { leaseId: nextId, token: isHolder ? await this.tokens.tokenOf(next) : null };
+    // The environment that the lease is for asks as a connector; an operator has no use for the token, and a harness never gets one.
+    const isHolder = hasRole(caller, 'connector') && !caller.roles.includes('harness');
+    return { leaseId: nextId, token: isHolder && next.state.mode === 'token' ? await this.tokens.tokenOf(next) : null };
   }
 
   private async loaded(caller: Caller, leaseId: string): Promise<LoadedLease> {
