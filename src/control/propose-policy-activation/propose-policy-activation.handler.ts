@@ -2,7 +2,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Settings } from '../../config/settings.js';
 import { jsonDigest } from '../../domain/digests/digests.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
-import type { DomainEvent } from '../../domain/events/catalogue.js';
+import type { DomainEvent, EventPayload } from '../../domain/events/catalogue.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import { givenPolicyFiles } from '../../policy/engine/load-policies.js';
@@ -56,7 +56,8 @@ export class ProposePolicyActivationHandler implements ICommandHandler<ProposePo
     });
     const { commandId: carried } = acknowledged;
     const proposed = await eventMadeBy(this.desk.read, caller.tenant, carried, 'policy.activation_proposed');
-    return { ...acknowledged, activationId: String(proposed.payload['activationId']) };
+    const { activationId } = proposed.payload as unknown as EventPayload<'policy.activation_proposed'>;
+    return { ...acknowledged, activationId };
   }
 
   private async propose(
