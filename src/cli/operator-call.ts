@@ -14,6 +14,10 @@ export const SERVER_OPTIONS = {
   'token-file': { type: 'string', value: 'FILE', about: 'file with a token of an operator of the installation' },
 } as const satisfies Record<string, Option>;
 
+/** Where the running server is. */
+export const serverUrl = (given: Given, { http }: Settings): string =>
+  given.text('url') ?? `http://${bracketed(http.host)}:${http.port}`;
+
 /** One request to the running server, with an operator's token. Throws its refusal under the server's own code. */
 export async function operatorCall(
   given: Given,
@@ -23,7 +27,7 @@ export async function operatorCall(
   method: Method = 'POST',
 ): Promise<unknown> {
   const token = tokenFrom(given.needed('token-file'));
-  const url = given.text('url') ?? `http://${bracketed(settings.http.host)}:${settings.http.port}`;
+  const url = serverUrl(given, settings);
   const answer = await answerOf(method, { url, path, token, ...(body === undefined ? {} : { body }) });
   if (answer.status < 300) return answer.body;
   const { code, detail } = Object(answer.body) as { readonly code?: unknown; readonly detail?: unknown };

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SecretListRepresentation } from '../client/contract/secrets.js';
+import { isPrivateAddress } from '../client/server-request.js';
 import { settingsFile } from '../config/environment.js';
 import { loadSettings } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
+import { CountersignError } from '../domain/errors/countersign-error.js';
 import { newKeyFile } from '../storage/file-key-ring.js';
 import { SystemRandom } from '../system/random-source.js';
 import { CONFIG_OPTION, EXIT, usage, type Given, type Subcommand, type Terminal } from './command.js';
-import { SERVER_OPTIONS, operatorCall } from './operator-call.js';
+import { SERVER_OPTIONS, operatorCall, serverUrl } from './operator-call.js';
 import type { SecretWork } from './secret-work.js';
 import { stoppedSecrets } from './stopped-secrets.js';
 
@@ -102,6 +104,10 @@ function keyMade(file: string, { out, err }: Terminal): number {
 }
 
 function ofServer(given: Given, settings: Settings): SecretWork {
+  // The server refuses too, but then the value has been on the wire.
+  if (!isPrivateAddress(serverUrl(given, settings))) {
+    throw new CountersignError('secret_connection_refused', 'secrets are sent over https, or to this machine');
+  }
   const call = <T>(path: string, body?: object, method: 'GET' | 'POST' | 'PUT' = 'POST'): Promise<T> =>
     operatorCall(given, settings, path, body, method) as Promise<T>;
   return {

@@ -27,3 +27,12 @@ export async function askServer(method: Method, { url, path, token, body }: Serv
   });
   return { status: response.status, body: (await response.json().catch(() => null)) as unknown };
 }
+
+const THIS_MACHINE = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\])$/;
+
+/** Whether nobody on a network can read what is sent there: over TLS, or to this machine. False for what is no address. */
+export function isPrivateAddress(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || (protocol === 'http:' && THIS_MACHINE.test(hostname));
+}

@@ -52,6 +52,7 @@ const NOT_RECORDED: readonly ErrorCode[] = [
   'capability_paused',
   'capability_held',
   'store_held',
+  'lease_key_too_young',
   'internal',
 ];
 

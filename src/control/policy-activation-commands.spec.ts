@@ -81,7 +81,7 @@ class Bench {
 
   propose(caller: Caller = OPERATOR, commandId: string | null = null): Promise<string> {
     const command = new ProposePolicyActivation(caller, FILES, 'less work', commandId);
-    return answer(this.parts.propose.execute(command).then(({ activationId }) => activationId ?? 'repeated'));
+    return answer(this.parts.propose.execute(command).then(({ activationId }) => activationId));
   }
 
   decide(activationId: string, caller: Caller = SECOND, more: object = {}): Promise<string> {
@@ -138,10 +138,16 @@ describe('a proposed policy set', () => {
     expect(bench.row).toBeUndefined();
   });
 
-  it('is proposed once when the command comes again', async () => {
-    await bench.propose(OPERATOR, 'cmd-1');
-    expect(await bench.propose(OPERATOR, 'cmd-1')).toBe('repeated');
+  it('is proposed once when the command comes again, which is answered with the same proposal', async () => {
+    const first = await bench.propose(OPERATOR, 'cmd-1');
+    expect(await bench.propose(OPERATOR, 'cmd-1')).toBe(first);
     expect(bench.installation.store.rows('policy_activations')).toHaveLength(1);
+  });
+
+  it('is one proposal also when the command comes twice at the same moment', async () => {
+    const ids = await Promise.all([bench.propose(OPERATOR, 'cmd-1'), bench.propose(OPERATOR, 'cmd-1')]);
+    expect(bench.installation.store.rows('policy_activations').map((row) => row.activation_id)).toEqual([ids[0]]);
+    expect(ids[1]).toBe(ids[0]);
   });
 
   it.each([

@@ -1,7 +1,9 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Liveness, ReadinessRepresentation } from '../client/contract/health.js';
+import { Settings } from '../config/settings.js';
 import { PresentedToken, Public } from '../identity/bearer.guard.js';
+import { hasRole } from '../identity/caller.js';
 import { TokenVerifier } from '../identity/token-verifier.js';
 import { Readiness, type ReadinessReason } from '../system/readiness.js';
 import { GET_LIVENESS, GET_READINESS } from './health.operations.js';
@@ -17,6 +19,7 @@ export class HealthController {
   constructor(
     private readonly readiness: Readiness,
     private readonly verifier: TokenVerifier,
+    private readonly settings: Settings,
   ) {}
 
   @Get('healthz')
@@ -34,9 +37,9 @@ export class HealthController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ReadinessRepresentation> {
     const reasons = this.readiness.reasons();
-    const isKnown = await this.knows(token);
+    const reader = await this.readerOf(token);
     const shown = (weights: readonly string[]) =>
-      reasons.filter(({ weight }) => weights.includes(weight)).map((reason) => represent(reason, isKnown));
+      reasons.filter(({ weight }) => weights.includes(weight)).map((reason) => represent(reason, reader));
     const ready = reasons.every(({ weight }) => weight !== 'not_ready');
     void reply.code(ready ? 200 : 503).header('cache-control', 'no-store');
     return {
@@ -48,20 +51,25 @@ export class HealthController {
   }
 
   /** A probe with a token that is no longer good is a probe without one. */
-  private async knows(token: string | null): Promise<boolean> {
-    if (token === null) return false;
+  private async readerOf(token: string | null): Promise<Reader> {
+    if (token === null) return 'stranger';
     try {
-      await this.verifier.verify(token);
-      return true;
+      const caller = await this.verifier.verify(token);
+      const { operatorTenant } = this.settings.installation;
+      const runsIt = caller.tenant === operatorTenant && hasRole(caller, 'operator', 'auditor');
+      return runsIt ? 'runs_installation' : 'known';
     } catch {
-      return false;
+      return 'stranger';
     }
   }
 }
 
+type Reader = 'stranger' | 'known' | 'runs_installation';
+
 function represent(
-  { name, weight, detail, about }: ReadinessReason,
-  isKnown: boolean,
+  { name, weight, detail, about, ofInstallation }: ReadinessReason,
+  reader: Reader,
 ): ReadinessRepresentation['reasons'][number] {
-  return { name, severity: weight, detail, ...(isKnown && about !== undefined ? { about: [...about] } : {}) };
+  const isShown = reader === 'runs_installation' || (reader === 'known' && ofInstallation !== true);
+  return { name, severity: weight, detail, ...(isShown && about !== undefined ? { about: [...about] } : {}) };
 }

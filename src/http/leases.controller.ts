@@ -188,8 +188,10 @@ export class LeaseKeySetController {
   @Implements(GET_KEY_SET)
   keySet(@Res({ passthrough: true }) reply: FastifyReply): KeySet {
     const seconds = Math.floor(this.settings.leases.keyPublishMs / 1000);
-    void reply.header('cache-control', `public, max-age=${seconds}`);
-    return { keys: this.tokens.jwks().map((key) => ({ ...key })) };
+    const keys = this.tokens.jwks().map((key) => ({ ...key }));
+    // The first key is made when it is needed and signs at once: nobody may keep that there is none.
+    void reply.header('cache-control', keys.length === 0 ? 'no-store' : `public, max-age=${seconds}`);
+    return { keys };
   }
 }
 

@@ -10,6 +10,10 @@ const ANSWER_BYTES_MAX = 512 * 1024;
 /** A provider that has just failed is not asked again for so long, or for its cooldown where that is shorter. */
 const FAILED_MS = 5000;
 
+class FailedJustNow extends Error {
+  override readonly name = 'FailedJustNow';
+}
+
 type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 
 /**
@@ -40,6 +44,8 @@ export class RemoteKeys {
       return await keys(header, token);
     } catch (error) {
       if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) throw error;
+      // An answer that says nothing of use is a failure too: else every token that names this issuer would ask again.
+      if (!(error instanceof FailedJustNow)) this.failedAt = this.clock.monotonic();
       throw new CountersignError('identity_provider_unavailable', 'the keys of the token’s issuer cannot be had now', {
         retryAfterSeconds: Math.ceil(FAILED_MS / 1000),
       });
@@ -84,7 +90,7 @@ export class RemoteKeys {
   private watched(fetch: Fetch): Fetch {
     return async (url, init) => {
       const { cooldownMs } = this.provider;
-      if (this.clock.monotonic() - this.failedAt < Math.min(FAILED_MS, cooldownMs)) throw new Error('failed just now');
+      if (this.clock.monotonic() - this.failedAt < Math.min(FAILED_MS, cooldownMs)) throw new FailedJustNow();
       try {
         const response = await fetch(url, init);
         if (response.status !== 200) this.failedAt = this.clock.monotonic();

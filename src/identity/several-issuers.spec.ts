@@ -24,7 +24,7 @@ let ours: Signer;
 let corp: Signer;
 let partner: Signer;
 let clock: ManualClock;
-let published: Map<string, readonly JWK[] | 'down'>;
+let published: Map<string, readonly JWK[] | 'down' | 'nonsense'>;
 let requests: string[];
 let covered: (facts: TokenFacts) => boolean;
 let onRevoked: () => void;
@@ -59,7 +59,7 @@ const http = {
       kind: 'response',
       status: 200,
       headers,
-      body: Buffer.from(JSON.stringify({ keys })),
+      body: Buffer.from(keys === 'nonsense' ? '{}' : JSON.stringify({ keys })),
       bodyTruncated: false,
       evidence,
     };
@@ -185,6 +185,19 @@ describe('a provider that cannot be reached', () => {
   it('is not asked again at once, and serves as soon as it answers', async () => {
     published.set('corp.example', 'down');
     for (let n = 0; n < 50; n += 1) await verifier.verify(await ofCorp({ n })).catch(() => undefined);
+    expect(requests).toHaveLength(1);
+    published.set('corp.example', [corp.jwk]);
+    clock.advance(5_000);
+    expect(await verifier.verify(await ofCorp())).toBeDefined();
+  });
+});
+
+describe('a provider that answers nonsense', () => {
+  it('is asked once for any number of tokens that name it, and serves when its answer makes sense again', async () => {
+    published.set('corp.example', 'nonsense');
+    for (let n = 0; n < 50; n += 1) {
+      await expect(verifier.verify(await ofCorp({ n }))).rejects.toEqual(refused('identity_provider_unavailable'));
+    }
     expect(requests).toHaveLength(1);
     published.set('corp.example', [corp.jwk]);
     clock.advance(5_000);

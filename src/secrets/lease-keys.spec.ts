@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -46,10 +46,10 @@ describe('the keys of lease tokens', () => {
     const keys = open();
     const first = keys.currentKid;
     const second = kids(keys)[1] as string;
-    expect(() => keys.rotate()).toThrow('has not been published for long enough');
+    expect(() => keys.rotate('r1')).toThrow('has not been published for long enough');
     nowMs += TIMES.publishMs;
     const token = await keys.sign(first, { jti: 'lse_1' });
-    const { kid, nextKid } = keys.rotate();
+    const { kid, nextKid } = keys.rotate('r1');
     expect([kid, keys.currentKid]).toEqual([second, second]);
     expect(kids(keys)).toEqual([second, first, nextKid]);
     nowMs += TIMES.keepMs - 1;
@@ -60,5 +60,25 @@ describe('the keys of lease tokens', () => {
     expect([keys.publicKey(first), kids(keys)]).toEqual([null, [second, nextKid]]);
     expect(readdirSync(join(dir, 'lease-keys'))).not.toContain(`${first}.private.json`);
     expect(kids(open())).toEqual([second, nextKid]);
+  });
+
+  it('change once for a command, however often it comes, also after a restart', () => {
+    const keys = open();
+    const second = (keys.currentKid, kids(keys)[1]);
+    nowMs += TIMES.publishMs;
+    const once = keys.rotate('r1');
+    expect(once.kid).toBe(second);
+    nowMs += TIMES.publishMs;
+    expect(() => keys.mustBeOldEnough('r1')).not.toThrow();
+    expect([keys.rotate('r1'), open().rotate('r1')]).toEqual([once, once]);
+    expect(open().currentKid).toBe(second);
+    expect(open().rotate('r2').kid).toBe(once.nextKid);
+  });
+
+  it('are not believed where others may put one of theirs', () => {
+    const keys = open();
+    expect(keys.currentKid).not.toBe('');
+    chmodSync(join(dir, 'lease-keys', 'keys.json'), 0o620);
+    expect(open).toThrow('can be written by others');
   });
 });

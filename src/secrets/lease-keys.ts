@@ -11,8 +11,11 @@ export const LEASE_ALGORITHM = 'Ed25519';
 export const LEASE_TOKEN_TYPE = 'lease+jwt';
 
 const STATE_FILE = 'keys.json';
+const ROTATIONS_KEPT = 100;
 /** Somebody but its owner may read it or put another one in its place. */
 const NOT_PRIVATE = 0o077;
+/** Public keys are no secret, but whoever can put one there can sign. */
+const WRITABLE_BY_OTHERS = 0o022;
 
 /** A public key as the key set shows it (RFC 7517, RFC 8037). */
 export interface LeaseJwk {
@@ -31,10 +34,19 @@ interface KeptKey {
   readonly retiredAtMs: number | null;
 }
 
+/** What a command of this name has changed, so that it changes nothing when it comes again. */
+interface Rotation {
+  readonly command: string;
+  readonly kid: string;
+  readonly nextKid: string;
+}
+
 interface KeyState {
   readonly current: string;
   readonly next: string;
   readonly keys: readonly KeptKey[];
+  /** The newest, at most `ROTATIONS_KEPT`; absent in states of earlier versions. */
+  readonly rotations?: readonly Rotation[];
 }
 
 export interface LeaseKeyTimes {
@@ -92,24 +104,43 @@ export class LeaseKeys {
     return new SignJWT(claims).setProtectedHeader(header).sign(this.privateKey(kid));
   }
 
-  /**
-   * The next key signs from now on, and another next one is published.
-   *
-   * @throws CountersignError `lease_key_too_young` when verifiers may not know the next key yet
-   */
-  rotate(): { readonly kid: string; readonly nextKid: string } {
-    const { current, next, keys } = this.fresh(this.opened());
+  /** @throws CountersignError `lease_key_too_young` when verifiers may not know the next key yet */
+  mustBeOldEnough(command: string): void {
+    if (this.rotatedBy(command) !== undefined) return;
+    const { next, keys } = this.opened();
     const nowMs = this.clock.now();
     const publishedAtMs = keys.find(({ kid }) => kid === next)?.publishedAtMs ?? nowMs;
-    if (nowMs - publishedAtMs < this.times.publishMs) {
-      throw new CountersignError('lease_key_too_young', 'the next key has not been published for long enough', {
-        retryAfterSeconds: Math.ceil((publishedAtMs + this.times.publishMs - nowMs) / 1000),
-      });
-    }
+    if (nowMs - publishedAtMs >= this.times.publishMs) return;
+    throw new CountersignError('lease_key_too_young', 'the next key has not been published for long enough', {
+      retryAfterSeconds: Math.ceil((publishedAtMs + this.times.publishMs - nowMs) / 1000),
+    });
+  }
+
+  /**
+   * The next key signs from now on, and another next one is published. Once per command, however often that comes.
+   *
+   * @throws CountersignError `lease_key_too_young`
+   */
+  rotate(command: string): { readonly kid: string; readonly nextKid: string } {
+    const earlier = this.rotatedBy(command);
+    if (earlier !== undefined) return { kid: earlier.kid, nextKid: earlier.nextKid };
+    this.mustBeOldEnough(command);
+    const { current, next, keys, rotations = [] } = this.fresh(this.opened());
+    const nowMs = this.clock.now();
     const made = this.make(nowMs);
     const retired = keys.map((key) => (key.kid === current ? { ...key, retiredAtMs: nowMs } : key));
-    this.write({ current: next, next: made.kid, keys: [...retired, made] });
-    return { kid: next, nextKid: made.kid };
+    const rotation = { kid: next, nextKid: made.kid };
+    this.write({
+      current: next,
+      next: made.kid,
+      keys: [...retired, made],
+      rotations: [...rotations, { command, ...rotation }].slice(-ROTATIONS_KEPT),
+    });
+    return rotation;
+  }
+
+  private rotatedBy(command: string): Rotation | undefined {
+    return this.state?.rotations?.find((rotation) => rotation.command === command);
   }
 
   private opened(): KeyState {
@@ -144,6 +175,8 @@ export class LeaseKeys {
     writeFileSync(this.privateFile(kid), `${JSON.stringify(privateKey.export({ format: 'jwk' }))}\n`, {
       mode: 0o400,
       flag: 'wx',
+      // The state that names it must not be on disk before it is.
+      flush: true,
     });
     return { kid, x: publicKey.export({ format: 'jwk' }).x ?? '', publishedAtMs: nowMs, retiredAtMs: null };
   }
@@ -160,6 +193,8 @@ export class LeaseKeys {
   private read(): KeyState | null {
     const file = join(this.dir, STATE_FILE);
     if (!existsSync(file)) return null;
+    if ((statSync(file).mode & WRITABLE_BY_OTHERS) !== 0)
+      throw unusable(`${file} can be written by others; chmod 600 it`);
     try {
       return JSON.parse(readFileSync(file, 'utf8')) as KeyState;
     } catch {

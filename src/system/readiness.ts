@@ -37,6 +37,8 @@ export interface ReadinessReason {
   readonly detail: string;
   /** What it is about (capabilities, sinks): shown only to callers with a token. */
   readonly about?: readonly string[];
+  /** What `about` says is the installation's own (words of its policies): shown only to its operators and auditors. */
+  readonly ofInstallation?: true;
 }
 
 /** Says why its part cannot do its work now. Asked by every request, so it only looks at memory; empty when all is well. */

@@ -80,6 +80,19 @@ describe('consent that the agent makes itself', () => {
     expect(executions()).toBe(0);
   });
 
+  it.each(['decided_by', 'approvedBy', 'approver', 'sub'])(
+    'is not taken from a field %s of the body: such a decision is refused, and nothing runs [G03]',
+    async (field) => {
+      const approvalId = approvalIdOf(await ask1());
+      const { digest } = (await lena.approval(approvalId)).body;
+      const before = executions();
+      const word = { decision: 'allow', digest, [field]: 'lena' };
+      expectProblem(await lena.post(`/v1/approvals/${approvalId}/decision`, word), 'invalid_request');
+      expect((await lena.approval(approvalId)).body).toMatchObject({ status: 'pending' });
+      expect(executions()).toBe(before);
+    },
+  );
+
   it('in headers, or in the name of a person, counts for nothing', async () => {
     const headers = { 'x-approved-by': 'lena', 'x-forwarded-user': 'lena', 'countersign-approved': 'true' };
     const proposed = await harness.propose(
@@ -130,14 +143,15 @@ describe('many questions', () => {
       questions.map(async (each) => (await lena.approval(approvalIdOf(each))).body.digest),
     );
     const late = await ask1(amount + 30_000);
-    for (const path of [
-      '/v1/approvals',
-      '/v1/approvals/decisions',
-      '/v1/approvals/all/decision',
-      '/v1/approvals/*/decision',
-    ]) {
+    for (const path of ['/v1/approvals', '/v1/approvals/all/decision', '/v1/approvals/*/decision']) {
       const answer = await lena.post(path, { decision: 'allow', digest: digests[0] });
       expect([400, 404, 405]).toContain(answer.status);
+    }
+    for (const body of [
+      { decision: 'allow', digest: digests[0] },
+      { decision: 'allow', decisions: [] },
+    ]) {
+      expectProblem(await lena.post('/v1/approvals/decisions', body), 'invalid_request');
     }
     for (const target of ['all', { approvalId: '*' }, { approvalIds: questions.map(approvalIdOf) }, {}]) {
       const answer = await lena.control({ type: 'resume', target, decision: 'allow', digest: digests[0] });

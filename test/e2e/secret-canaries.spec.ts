@@ -7,9 +7,8 @@ import { AuthorizationServer, CLIENT_SECRET } from '../support/authorization-ser
 import { countersign } from '../support/command-line.js';
 import { connector, opaqueManifest, permit } from '../support/demo-capabilities.js';
 import { jsonAnswer, type FakeAnswer } from '../support/fake-tool.js';
-import { expectProblem, type Client } from '../support/http-client.js';
+import { approvalIdOf, expectProblem, type Client } from '../support/http-client.js';
 import { CAST, Stack } from '../support/stack.js';
-import { until } from '../support/until.js';
 
 const STATIC = 'canary-static-key-4Gt7Yb2Nq';
 const STORED = 'canary-stored-key-9Ws1Zx5Mv';
@@ -17,7 +16,8 @@ const ROTATED = 'canary-rotated-key-6Hj8Lp3Rd';
 const WAYS = { static: 'payments', stored: 'kept', fetched: 'crm' } as const;
 type Way = keyof typeof WAYS;
 
-const snapshots = mkdtempSync(join(tmpdir(), 'countersign-heap-'));
+/** Files with secrets that the operator keeps, outside of everything of the product. */
+const elsewhere = mkdtempSync(join(tmpdir(), 'countersign-kept-'));
 let stack: Stack;
 let harness: Client;
 let authorization: AuthorizationServer;
@@ -32,6 +32,7 @@ const path = (way: Way): string => `/demo.${way}`;
 
 beforeAll(async () => {
   authorization = await AuthorizationServer.start();
+  writeFileSync(join(elsewhere, 'crm-client.txt'), `${CLIENT_SECRET}\n`, { mode: 0o600 });
   const ways = Object.keys(WAYS) as Way[];
   const manifests = ways.map((way) => {
     const sends = { ...connector({ method: 'POST', path: path(way), body: '{args}' }), credential: WAYS[way] };
@@ -41,10 +42,10 @@ beforeAll(async () => {
     kind: 'oauth_client_credentials',
     issuer: authorization.issuer,
     clientId: 'countersign',
-    clientSecret: 'secret:crm-client',
+    clientSecret: `file:${join(elsewhere, 'crm-client.txt')}`,
     scope: 'tickets.write',
     allowAddresses: ['loopback'],
-    timeoutMs: 1000,
+    timeoutMs: 400,
   };
   const kept = { secret: 'secret:kept-key', header: 'x-api-key', scheme: null };
   stack = await Stack.start({
@@ -54,18 +55,12 @@ beforeAll(async () => {
     env: {
       COUNTERSIGN_LOG__LEVEL: 'debug',
       COUNTERSIGN_CREDENTIALS: JSON.stringify({ crm, kept }),
-      NODE_OPTIONS: `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${snapshots}`,
     },
     beforeStart: async (environment) => {
-      for (const [name, value] of [
-        ['kept-key', STORED],
-        ['crm-client', CLIENT_SECRET],
-      ] as const) {
-        const file = join(environment['COUNTERSIGN_DATA_DIR'] ?? '', '..', `${name}.txt`);
-        writeFileSync(file, `${value}\n`, { mode: 0o600 });
-        const stored = await countersign(['secret', 'put', name, '--from-file', file], environment);
-        expect(stored).toMatchObject({ code: 0, out: `secret:${name}@1\n` });
-      }
+      const file = join(elsewhere, 'kept-key.txt');
+      writeFileSync(file, `${STORED}\n`, { mode: 0o600 });
+      const stored = await countersign(['secret', 'put', 'kept-key', '--from-file', file], environment);
+      expect(stored).toMatchObject({ code: 0, out: 'secret:kept-key@1\n' });
     },
   });
   harness = await stack.as(CAST.harness);
@@ -75,7 +70,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack?.destroy();
   await authorization?.stop();
-  rmSync(snapshots, { recursive: true, force: true });
+  rmSync(elsewhere, { recursive: true, force: true });
 });
 
 const cli = (...args: string[]) =>
@@ -154,13 +149,24 @@ describe.each(['static', 'stored', 'fetched'] as const)('a %s credential', (way)
   it.each([
     ['as it is', (secret: string): FakeAnswer => jsonAnswer({ got: secret }, 401)],
     ['in base64', (secret: string): FakeAnswer => jsonAnswer({ got: Buffer.from(`key ${secret}`).toString('base64') })],
-    ['cut over two chunks', (secret: string): FakeAnswer => ({ status: 500, text: `no: ${secret}`, cutAt: 12 })],
+    ['cut over two chunks', (secret: string): FakeAnswer => ({ status: 422, text: `no: ${secret}`, cutAt: 12 })],
   ])('is taken out of an answer that repeats it %s [Q03, X43]', async (how, answer) => {
     stack.tool.behave(path(way), () => answer(received(way)));
     await harness.propose(`demo.${way}`, { text: `echoes ${how}` });
     expect(received(way)).not.toBe('');
     await expectNoSecrets();
     stack.tool.behave(path(way), () => jsonAnswer({ ok: true }));
+  });
+});
+
+describe('a call that waits for a person', () => {
+  it('has no secret in what is kept meanwhile: a copy of the data directory holds none [Q05]', async () => {
+    const asked = { orderId: await stack.provider.order(), amountMinor: 7_000 };
+    const waiting = await harness.propose('refund.create', asked, { wait: 0 });
+    const lead = await stack.as(CAST.lena);
+    const pending = await lead.get<{ status: string }>(`/v1/approvals/${approvalIdOf(waiting)}`);
+    expect(pending.body.status).toBe('pending');
+    await expectNoSecrets();
   });
 });
 
@@ -196,19 +202,20 @@ describe('a stored secret', () => {
     expect(put).toMatchObject({ code: 0, out: 'secret:kept-key@2\n' });
     await harness.propose('demo.stored', { text: 'after the rotation' });
     expect(received('stored')).toBe(ROTATED);
-    expect(await cli('secret', 'retire', 'kept-key@1')).toMatchObject({ code: 0 });
     const operator = await stack.as(CAST.operator);
+    const [retired, refused] = await Promise.all([
+      cli('secret', 'retire', 'kept-key@1'),
+      // Without a token the directory itself is opened, and the server that runs has it.
+      countersign(['secret', 'list'], stack.environment),
+    ]);
+    expect(retired).toMatchObject({ code: 0 });
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('instance_already_running') as unknown });
     expectProblem(await operator.post('/v1/secrets/kept-key/retire', { version: 2 }), 'secret_in_use');
     expectProblem(await operator.post('/v1/secrets/kept-key/retire', { version: 9 }), 'secret_not_found');
     const { out } = await cli('secret', 'list');
     expect(out).toMatch(/kept-key@1\t\S+\tretired .*\nkept-key@2\t\S+\tkek_/);
     await operator.get('/v1/secrets');
     await expectNoSecrets();
-  });
-
-  it('stays with the server that runs: its directory is opened by no other process', async () => {
-    const refused = await countersign(['secret', 'list'], stack.environment);
-    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('instance_already_running') as unknown });
   });
 });
 
@@ -229,6 +236,10 @@ describe('a revoked token', () => {
     const theirs = await stack.as({ ...CAST.elsewhereHarness, act: { sub: 'lost-agent' } });
     const operator = await stack.as(CAST.operator);
     expect((await mine.get('/v1/capabilities')).status).toBe(200);
+    const later = new Date(Date.now() + 600_000).toISOString();
+    const ahead = { tenant: 'acme', sub: 'lost-agent', issuedBefore: later };
+    expectProblem(await operator.post('/v1/tokens/revoke', ahead), 'invalid_request');
+    expect((await mine.get('/v1/capabilities')).status).toBe(200);
     await operator.post('/v1/tokens/revoke', { tenant: 'acme', sub: 'lost-agent' });
     expectProblem(await mine.get('/v1/capabilities'), 'unauthenticated');
     expect((await theirs.get('/v1/capabilities')).status).toBe(200);
@@ -241,25 +252,12 @@ describe('a revoked token', () => {
     await stack.restart('SIGKILL');
     expectProblem(await stack.withToken(await named('token-one')).get('/v1/approvals'), 'unauthenticated');
     expect((await stack.withToken(await named('token-two')).get('/v1/approvals')).status).toBe(200);
-    expect((await cli('token', 'list')).out).toContain('token token-one\tuntil ');
-    await harness.propose('demo.stored', { text: 'after the kill' });
+    const [listed] = await Promise.all([
+      cli('token', 'list'),
+      harness.propose('demo.stored', { text: 'after the kill' }),
+    ]);
+    expect(listed.out).toContain('token token-one\tuntil ');
     expect(received('stored')).toBe(ROTATED);
     await expectNoSecrets();
-  });
-});
-
-describe('the memory of the process after use', () => {
-  it('is looked through, and what is found is only told', async () => {
-    process.kill(stack.proxy.pid, 'SIGUSR2');
-    const text = await until(
-      'the snapshot is written',
-      async () => readdirSync(snapshots).map((name) => readFileSync(join(snapshots, name), 'latin1'))[0] ?? '',
-      (written) => written.trimEnd().endsWith('}'),
-      60_000,
-    );
-    const secrets = { static: STATIC, stored: STORED, rotated: ROTATED, client: CLIENT_SECRET };
-    const counts = Object.entries(secrets).map(([name, secret]) => `${name} ${text.split(secret).length - 1}`);
-    process.stdout.write(`heap snapshot after use, strings with a secret: ${counts.join(', ')}\n`);
-    expect(text.length).toBeGreaterThan(1_000_000);
   });
 });

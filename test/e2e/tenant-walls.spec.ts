@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { opaqueManifest, permit } from '../support/demo-capabilities.js';
+import type { LeasePage } from '../../src/client/contract/leases.js';
+import { connector, opaqueManifest, permit } from '../support/demo-capabilities.js';
+import type { DecisionsAnswer } from '../../src/client/contract/approval-acts.js';
 import { approvalIdOf, expectProblem, type Answer, type Client } from '../support/http-client.js';
 import { SessionClient, userMessage } from '../support/session-client.js';
 import { CAST, Stack } from '../support/stack.js';
@@ -13,6 +15,8 @@ const OF_INSTALLATION: Readonly<Record<string, string>> = {
   capability: 'demo.wire',
   name: 'a-sink',
   secret: 'payments',
+  revision: `sha256:${'0'.repeat(64)}`,
+  activationId: 'pac_of_nobody',
   file: 'swagger-ui.css',
 };
 
@@ -44,7 +48,23 @@ let ids: Readonly<Record<string, string>>;
 let operations: readonly Operation[];
 
 beforeAll(async () => {
-  stack = await Stack.start({ capabilities: opaqueManifest('demo.wire'), policies: permit('demo.wire') });
+  const execution = {
+    environmentId: 'demo',
+    sandboxTrustLevel: 'high',
+    networkPolicy: { allowHosts: ['127.0.0.1'] },
+    dataAccessPolicy: { access: 'write', resources: ['demo'] },
+  };
+  const lent = {
+    connector: { ...connector({ method: 'POST', path: '/wire', body: '{args}' }), credential: 'payments' },
+  };
+  stack = await Stack.start({
+    capabilities: opaqueManifest(
+      'demo.wire',
+      { text: { type: 'string' } },
+      { ...lent, lease: { scopes: ['demo:do'] }, execution },
+    ),
+    policies: permit('demo.wire'),
+  });
   const harness = await stack.as(CAST.harness);
   const session = new SessionClient(harness, `${MARK}-session`);
   await session.open({ metadata: { note: MARK } });
@@ -54,7 +74,7 @@ beforeAll(async () => {
     { orderId, amountMinor: 7_000 },
     { wait: 0, body: { reason: MARK } },
   );
-  await harness.propose('demo.wire', { text: MARK });
+  const wired = await harness.propose('demo.wire', { text: MARK });
   const { runId = '' } = (await harness.post<{ runId?: string }>('/v1/runs', { label: MARK, goalRef: MARK })).body;
   const turn = await harness.post<{ turnId: string }>(`/v1/runs/${runId}/turns`, { clientId: `${MARK}-turn` });
   const subagent = { clientId: `${MARK}-sub`, childSessionId: MARK, goalRef: MARK };
@@ -68,6 +88,16 @@ beforeAll(async () => {
   const operator = await stack.as(CAST.operator);
   const pause = { type: 'pause', target: { principal: MARK }, reason: MARK, commandId: `${MARK}-command` };
   expect((await operator.control(pause)).status).toBe(202);
+  const { body: leases } = await operator.get<LeasePage>(`/v1/leases?toolCallId=${wired.body.toolCallId}`);
+  const lead = await stack.as(CAST.lena);
+  const until = new Date(Date.now() + 600_000).toISOString();
+  const grant = { capability: 'demo.wire', group: 'support-lead', until, reason: MARK };
+  const granted = await lead.post<{ grantId: string }>('/v1/grants', grant);
+  const lentOn = await lead.post<{ delegationId: string }>('/v1/delegations', {
+    to: `${MARK}-deputy`,
+    until,
+    reason: MARK,
+  });
   ids = {
     toolCallId: proposed.body.toolCallId,
     approvalId: approvalIdOf(proposed),
@@ -76,6 +106,9 @@ beforeAll(async () => {
     turnId: turn.body.turnId,
     subagentId: child.body.subagentId,
     commandId: `${MARK}-command`,
+    leaseId: leases.items[0]?.leaseId ?? '',
+    grantId: granted.body.grantId,
+    delegationId: lentOn.body.delegationId,
   };
   operations = operationsOf((await harness.get<Document>('/openapi.json')).body);
 });
@@ -160,6 +193,20 @@ describe('every route of the API document', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('answers nothing about ids of another tenant that stand in a body, and does nothing to them [T11, X26]', async () => {
+    const roles = ['approver', 'operator', 'auditor', 'connector', 'feedback'];
+    const client = await stack.as({ sub: 'lena', roles, groups: ['support-lead'], tenant: 'umbrella' } as never);
+    const { toolCallId, approvalId } = ids;
+    const before = (await (await stack.as(CAST.lena)).get(`/v1/approvals/${approvalId}`)).text;
+    expectProblem(await client.post('/v1/policies/replay', { toolCallId }), 'policy_decision_not_found');
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const decided = await client.post<DecisionsAnswer>('/v1/approvals/decisions', {
+      decisions: [{ approvalId, digest, decision: 'allow' }],
+    });
+    expect(decided.body.items).toMatchObject([{ result: 'refused', code: 'approval_not_found' }]);
+    expect((await (await stack.as(CAST.lena)).get(`/v1/approvals/${approvalId}`)).text).toBe(before);
+  });
+
   it('shows what is there to its own tenant, so that the walk proves something', async () => {
     const auditor = await stack.as(CAST.auditor);
     const harness = await stack.as(CAST.harness);
@@ -195,6 +242,8 @@ describe('every route of the API document', () => {
 
   it('that is the installation’s is refused to an operator and an auditor of another tenant', async () => {
     const client = await stack.as({ sub: 'otto', roles: ['operator', 'auditor'], tenant: 'umbrella' });
+    const files = [{ name: 'a.cedar', text: 'permit (principal, action, resource);' }];
+    const decision = { decision: 'allow', revision: OF_INSTALLATION['revision'] };
     for (const [method, path, body] of [
       ['GET', '/v1/secrets', undefined],
       ['PUT', '/v1/secrets/payments', { value: 'x' }],
@@ -204,6 +253,17 @@ describe('every route of the API document', () => {
       ['POST', '/v1/tokens/revoke', { tenant: 'acme', sub: 'sam' }],
       ['GET', '/v1/tokens/revoked', undefined],
       ['POST', '/v1/backups', undefined],
+      ['GET', '/v1/policies', undefined],
+      ['GET', `/v1/policies/sets/${OF_INSTALLATION['revision']}`, undefined],
+      ['GET', '/v1/policies/shadow', undefined],
+      ['POST', '/v1/policies/shadow', { revision: OF_INSTALLATION['revision'] }],
+      ['DELETE', '/v1/policies/shadow', undefined],
+      ['POST', '/v1/policies/preview', { files }],
+      ['POST', '/v1/policies/activate', { files, reason: 'x' }],
+      ['POST', '/v1/policies/activations/pac_of_nobody/decision', decision],
+      ['POST', '/v1/leases/keys/rotate', {}],
+      ['POST', '/v1/leases/revoke', { by: 'epoch', value: '9' }],
+      ['POST', '/v1/leases/revoke', { by: 'kid', value: 'k' }],
     ] as const) {
       expectProblem(await client.send(method, path, body), 'not_authorized');
     }

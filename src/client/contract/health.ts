@@ -8,7 +8,12 @@ const reason = z
     name: z.string().describe('Stable, for alerts.'),
     severity: z.enum(['not_ready', 'degraded', 'information']),
     detail: z.string().describe('For people.'),
-    about: z.array(z.string()).optional().describe('What it is about; only for callers with a token.'),
+    about: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'What it is about; only for callers with a token, and words of policies for those who run the installation.',
+      ),
   })
   .meta({ id: 'ReadinessReason' });
 

@@ -231,7 +231,7 @@ export const proposedActivation = z
   .strictObject({
     commandId: z.string(),
     status: z.literal('accepted'),
-    activationId: z.string().nullable().describe('Null when this command was sent before: GET /v1/policies lists it.'),
+    activationId: z.string().describe('The same when the same command is sent again.'),
     links: z.strictObject({ self: z.string() }),
   })
   .meta({ id: 'ProposedPolicyActivation' });

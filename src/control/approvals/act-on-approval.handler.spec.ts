@@ -207,6 +207,7 @@ describe('an emergency', () => {
     ['an approver who is not trusted with it', APPROVER],
     ['the requester', callerWith({ ...EVA, actor: { sub: 'alice' } })],
     ['an agent', callerWith({ ...EVA, isAgent: true })],
+    ['somebody trusted with it whose token is for feedback', callerWith({ ...EVA, roles: ['feedback'] })],
   ])('is not for %s', async (_, caller) => {
     const bench = new ApprovalDeskBench();
     const id = await bench.asked();

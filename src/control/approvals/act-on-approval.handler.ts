@@ -107,7 +107,9 @@ export class ActOnApprovalHandler implements ICommandHandler<ActOnApproval> {
       case 'escalate':
         return { kind: 'escalate', voter, to: this.knownGroup(act.group), reason: act.reason, now };
       case 'break_glass': {
-        const mayBreakGlass = caller.groups.some((group) => this.settings.policy.breakGlassGroups.includes(group));
+        const isTrusted = caller.groups.some((group) => this.settings.policy.breakGlassGroups.includes(group));
+        // A group alone decides nothing: a token for giving feedback, say, has its person's groups too.
+        const mayBreakGlass = isTrusted && hasRole(caller, 'approver', 'operator');
         return { kind: 'break_glass', voter, mayBreakGlass, consentDigest: act.digest, reason: act.reason, now };
       }
       case 'review':

@@ -18,7 +18,7 @@ export class IntrospectLeaseHandler implements ICommandHandler<IntrospectLease> 
   }
 }
 
-/** Leases of every tenant are signed with the same keys. The wish is on record before the keys change. */
+/** Leases of every tenant are signed with the same keys. The wish is on record before the keys change, and carried out when it comes again. */
 @CommandHandler(RotateLeaseKey)
 export class RotateLeaseKeyHandler implements ICommandHandler<RotateLeaseKey> {
   constructor(
@@ -29,10 +29,11 @@ export class RotateLeaseKeyHandler implements ICommandHandler<RotateLeaseKey> {
 
   async execute({ caller, commandId }: RotateLeaseKey): Promise<{ readonly kid: string; readonly nextKid: string }> {
     const asked = { type: 'rotate_lease_key', target: { key: 'lease' }, details: {}, commandId };
-    await this.log.carryOut(caller, asked, async (start) => {
+    const carried = await this.log.carryOut(caller, asked, async (start) => {
       requireInstallationOperator(caller, this.settings);
+      this.tokens.mustBeOldEnough(commandId ?? '');
       return start({ correlationId: 'leases/keys' });
     });
-    return this.tokens.rotate();
+    return this.tokens.rotate(carried.commandId);
   }
 }

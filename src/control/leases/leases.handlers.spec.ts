@@ -9,7 +9,8 @@ import { settingsWith } from '../../../test/builders/settings-examples.js';
 import { Readiness } from '../../system/readiness.js';
 import { StopRun } from '../stop-run/stop-run.command.js';
 import { StopRunHandler } from '../stop-run/stop-run.handler.js';
-import { RenewLease, RevokeLease, RevokeLeases } from './lease.commands.js';
+import { RenewLease, RevokeLease, RevokeLeases, RotateLeaseKey } from './lease.commands.js';
+import { RotateLeaseKeyHandler } from './lease-tokens.handlers.js';
 import { RenewLeaseHandler } from './renew-lease.handler.js';
 import { RevokeLeaseHandler, RevokeLeasesHandler } from './revoke-leases.handler.js';
 
@@ -70,7 +71,18 @@ describe('the renewal of a lease', () => {
     here.clock.advance(1_000);
     expect(await renew(first, { commandId: 'k1' })).toEqual(once);
     expect(here.all).toHaveLength(2);
-    expect((await renew(once.leaseId, { caller: OPERATOR })).token).toBeNull();
+    const next = await renew(once.leaseId, { caller: OPERATOR });
+    here.clock.advance(1_000);
+    const harness = callerWith({ ...AGENT, roles: ['harness', 'connector'] });
+    expect([next.token, (await renew(next.leaseId, { caller: harness })).token]).toEqual([null, null]);
+  });
+
+  it('asked for twice at the same moment is one lease and one token [Q11]', async () => {
+    const { lease_id: first } = here.leaseOf(await accepted());
+    here.clock.advance(5_000);
+    const [one, other] = await Promise.all([renew(first, { commandId: 'k1' }), renew(first, { commandId: 'k1' })]);
+    expect(other).toEqual(one);
+    expect(here.all).toHaveLength(2);
   });
 
   it('is refused before the tool has accepted the call, after its end and after a stop [P-49]', async () => {
@@ -146,15 +158,59 @@ describe('a revocation', () => {
     expect(here.typesOf(lease_id)).toEqual(['lease.issued', 'lease.revoked']);
   });
 
-  it('by key or epoch is for operators of the installation alone', async () => {
+  it('by key or epoch is for operators of the installation alone, by anything else for those of the tenant [X26]', async () => {
     await here.propose();
     const settings = settingsWith({ installation: { operatorTenant: 'umbrella' } });
     const many = new RevokeLeasesHandler(here.commands, new LeaseRevocation(here.desk), settings);
     const byEpoch = { by: 'epoch', value: '2' } as const;
+    const row = here.all[0];
+    for (const [by, value] of [
+      ['agent', row?.agent],
+      ['run', row?.run_id],
+      ['capability', row?.capability],
+    ] as const) {
+      // Even who runs the installation ends by these only what is of their own tenant.
+      const theirs = new RevokeLeases(ELSEWHERE, { by, value: value ?? '' }, null, null);
+      expect(await many.execute(theirs)).toMatchObject({ revoked: 0 });
+    }
+    expect(here.all.map(({ status }) => status)).toEqual(['issued']);
     expect(await codeOf(many.execute(new RevokeLeases(OPERATOR, byEpoch, null, null)))).toBe('not_authorized');
     expect(await many.execute(new RevokeLeases(ELSEWHERE, byEpoch, null, null))).toMatchObject({ revoked: 1 });
     expect(await many.execute(new RevokeLeases(OPERATOR, { by: 'agent', value: 'agent-7' }, null, null))).toMatchObject(
       { revoked: 0 },
     );
+  });
+});
+
+describe('the rotation of the signing key', () => {
+  const rotateAs = (caller = OPERATOR, commandId: string | null = null) => {
+    const settings = settingsWith({ installation: { operatorTenant: OPERATOR.tenant } });
+    const rotating = new RotateLeaseKeyHandler(here.commands, here.leases.tokens, settings);
+    return rotating.execute(new RotateLeaseKey(caller, commandId));
+  };
+
+  it('is one for a command that comes twice: the second answer is the first', async () => {
+    const first = here.leases.tokens.currentKid;
+    here.clock.advance(300_000);
+    const once = await rotateAs(OPERATOR, 'r1');
+    here.clock.advance(300_000);
+    expect(await rotateAs(OPERATOR, 'r1')).toEqual(once);
+    expect([once.kid === first, here.leases.tokens.currentKid]).toEqual([false, once.kid]);
+    expect((await rotateAs()).kid).toBe(once.nextKid);
+  });
+
+  it('too early is refused and no command: the same one is carried out later', async () => {
+    const first = here.leases.tokens.currentKid;
+    expect(await codeOf(rotateAs(OPERATOR, 'r1'))).toBe('lease_key_too_young');
+    expect(here.leases.tokens.currentKid).toBe(first);
+    here.clock.advance(300_000);
+    expect(await codeOf(rotateAs(OPERATOR, 'r1'))).toBe('ok');
+  });
+
+  it('is for operators of the installation alone', async () => {
+    const first = here.leases.tokens.currentKid;
+    here.clock.advance(300_000);
+    expect([await codeOf(rotateAs(ELSEWHERE)), await codeOf(rotateAs(AGENT))]).toEqual(Array(2).fill('not_authorized'));
+    expect(here.leases.tokens.currentKid).toBe(first);
   });
 });

@@ -11,6 +11,7 @@ import { runIsOpen } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { CommandLog } from '../command-log.js';
+import { eventMadeBy } from '../event-made-by.js';
 import { RenewLease, type Renewed } from './lease.commands.js';
 
 /**
@@ -29,7 +30,6 @@ export class RenewLeaseHandler implements ICommandHandler<RenewLease> {
   async execute({ caller, leaseId, scopes, ttlMs, commandId }: RenewLease): Promise<Renewed> {
     const details = { scopes, ttlMs };
     const asked = { type: 'renew_lease', target: { leaseId }, details, commandId };
-    let made: string | null = null;
     const acknowledged = await this.log.carryOut(caller, asked, async (start, now) => {
       const lease = await this.loaded(caller, leaseId);
       const { run_id, session_id, correlation_id } = lease.facts;
@@ -57,14 +57,15 @@ export class RenewLeaseHandler implements ICommandHandler<RenewLease> {
         updated_at: now,
       };
       new LeaseInUnit(draft, { state: null, facts }).do({ kind: 'issue', issue: renewal.issue }, this.settings.leases);
-      made = nextId;
       return draft;
     });
-    const nextId = made ?? (await this.madeBefore(caller, acknowledged.commandId));
+    const { commandId: carried } = acknowledged;
+    const issued = await eventMadeBy(this.desk.read, caller.tenant, carried, 'lease.issued');
+    const nextId = issued.envelope.streamId;
     const next = await this.loaded(caller, nextId);
-    // The environment that the lease is for asks as a connector; an operator has no use for the token.
-    const isHolder = hasRole(caller, 'connector') && next.state.mode === 'token';
-    return { leaseId: nextId, token: isHolder ? await this.tokens.tokenOf(next) : null };
+    // The environment that the lease is for asks as a connector; an operator has no use for the token, and a harness never gets one.
+    const isHolder = hasRole(caller, 'connector') && !caller.roles.includes('harness');
+    return { leaseId: nextId, token: isHolder && next.state.mode === 'token' ? await this.tokens.tokenOf(next) : null };
   }
 
   private async loaded(caller: Caller, leaseId: string): Promise<LoadedLease> {
@@ -90,17 +91,5 @@ export class RenewLeaseHandler implements ICommandHandler<RenewLease> {
       cancellation_requested: 0,
     };
     draft.guard(runIsOpen(facts.run_id)).guard({ name: 'tool_call', table: 'tool_calls', where, expect: 'present' });
-  }
-
-  /** The lease that an earlier command of this id made. */
-  private async madeBefore(caller: Caller, commandId: string): Promise<string> {
-    const command = await this.desk.read.command(caller.tenant, commandId);
-    const accepted = command === null ? null : await this.desk.read.event(caller.tenant, command.event_id);
-    const ids = accepted === null ? [] : await this.desk.read.unitEventIds(caller.tenant, accepted.envelope.unitId);
-    for (const id of ids) {
-      const event = await this.desk.read.event(caller.tenant, id);
-      if (event?.envelope.eventType === 'lease.issued') return event.envelope.streamId;
-    }
-    throw new Error('a renewal on record has no lease');
   }
 }

@@ -4,8 +4,8 @@ import type { PolicyFile } from '../../policy/engine/policy-set.js';
 import type { Acknowledged } from '../command-log.js';
 
 export interface ProposedActivation extends Acknowledged {
-  /** Null when the same command was sent again: the first answer named it. */
-  readonly activationId: string | null;
+  /** The same when the same command is sent again. */
+  readonly activationId: string;
 }
 
 /** Proposes a set: these files, or (null) what the folder holds now. Somebody else decides. */

@@ -2,7 +2,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Settings } from '../../config/settings.js';
 import { jsonDigest } from '../../domain/digests/digests.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
-import type { DomainEvent } from '../../domain/events/catalogue.js';
+import type { DomainEvent, EventPayload } from '../../domain/events/catalogue.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import { givenPolicyFiles } from '../../policy/engine/load-policies.js';
@@ -15,6 +15,7 @@ import type { CheckedSet } from '../../policy/policy.service.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { CommandLog } from '../command-log.js';
+import { eventMadeBy } from '../event-made-by.js';
 import { requireInstallationOperator } from '../own-call.js';
 import { ProposePolicyActivation, type ProposedActivation } from './propose-policy-activation.command.js';
 
@@ -33,7 +34,6 @@ export class ProposePolicyActivationHandler implements ICommandHandler<ProposePo
 
   async execute(command: ProposePolicyActivation): Promise<ProposedActivation> {
     const { caller, files, reason, commandId } = command;
-    let activationId: string | null = null;
     const asked = {
       type: 'activate_policies',
       target: { kind: 'policies', files: files === null ? null : jsonDigest(files as unknown as JsonObject[]) },
@@ -51,9 +51,12 @@ export class ProposePolicyActivationHandler implements ICommandHandler<ProposePo
         throw refusal(standby.report);
       }
       const draft = start({ correlationId: 'policies' });
-      activationId = await this.propose(draft, standby, command);
+      await this.propose(draft, standby, command);
       return draft;
     });
+    const { commandId: carried } = acknowledged;
+    const proposed = await eventMadeBy(this.desk.read, caller.tenant, carried, 'policy.activation_proposed');
+    const { activationId } = proposed.payload as unknown as EventPayload<'policy.activation_proposed'>;
     return { ...acknowledged, activationId };
   }
 
@@ -61,7 +64,7 @@ export class ProposePolicyActivationHandler implements ICommandHandler<ProposePo
     draft: UnitDraft,
     { report, candidate }: CheckedSet,
     { caller, reason }: ProposePolicyActivation,
-  ): Promise<string> {
+  ): Promise<void> {
     const now = draft.context.occurredAt;
     const activationId = this.desk.newId(ID_PREFIXES.policyActivation);
     const revision = report.revision ?? '';
@@ -104,7 +107,6 @@ export class ProposePolicyActivationHandler implements ICommandHandler<ProposePo
         updated_at: now,
       },
     });
-    return activationId;
   }
 }
 

@@ -1,5 +1,6 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Settings } from '../../config/settings.js';
+import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import { Revocations } from '../../identity/revocations.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
@@ -22,19 +23,19 @@ export class RevokeTokenHandler implements ICommandHandler<RevokeToken> {
     private readonly settings: Settings,
   ) {}
 
-  /** Effective on this server when it answers. @throws CountersignError `not_authorized` */
+  /** Effective on this server when it answers. @throws CountersignError `not_authorized`, `invalid_request` */
   async execute({ caller, tokens, reason }: RevokeToken): Promise<Revoked> {
     const revocationId = this.desk.newId(ID_PREFIXES.revocation);
     const nowMs = this.desk.clock.now();
     const { tokenLifetimeMsMax, clockToleranceMs } = this.settings.identity;
     const issuedBefore = issuedBeforeOf(tokens, nowMs);
     // No token lives longer, whoever issued it; a day more for clocks that differ.
-    const lastMs = Math.max(nowMs, issuedBefore === null ? 0 : Date.parse(issuedBefore));
-    const until = new Date(lastMs + tokenLifetimeMsMax + clockToleranceMs + DAY_MS).toISOString();
+    const until = new Date(nowMs + tokenLifetimeMsMax + clockToleranceMs + DAY_MS).toISOString();
     const named = 'jti' in tokens ? { jti: tokens.jti } : { tenant: tokens.tenant, sub: tokens.sub, issuedBefore };
     const asked = { type: 'revoke_token', target: { kind: 'token', ...named }, details: { reason }, commandId: null };
     await this.log.carryOut(caller, asked, async (start, now) => {
       requireInstallationOperator(caller, this.settings);
+      mustHavePassed(tokens, nowMs + clockToleranceMs);
       const draft = start({ correlationId: revocationId });
       const [jti, tenant, sub] = 'jti' in tokens ? [tokens.jti, null, null] : [null, tokens.tenant, tokens.sub];
       const about = { jti, subjectTenant: tenant, sub, issuedBefore };
@@ -57,6 +58,12 @@ export class RevokeTokenHandler implements ICommandHandler<RevokeToken> {
     await this.revocations.reload();
     return { revocationId, until };
   }
+}
+
+/** Tokens that nobody has yet cannot be lost: a time to come would shut somebody out for as long as somebody types. */
+function mustHavePassed(tokens: RevokedTokens, nowMs: number): void {
+  if ('jti' in tokens || tokens.issuedBefore === null || Date.parse(tokens.issuedBefore) <= nowMs) return;
+  throw new CountersignError('invalid_request', 'issuedBefore has not come yet', { pointer: '/issuedBefore' });
 }
 
 function issuedBeforeOf(tokens: RevokedTokens, nowMs: number): string | null {

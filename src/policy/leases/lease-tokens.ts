@@ -40,8 +40,14 @@ export class LeaseTokens {
     return this.keys.jwks();
   }
 
-  rotate(): { readonly kid: string; readonly nextKid: string } {
-    return this.keys.rotate();
+  /** @throws CountersignError `lease_key_too_young` */
+  mustBeOldEnough(command: string): void {
+    this.keys.mustBeOldEnough(command);
+  }
+
+  /** Once per command. @throws CountersignError `lease_key_too_young` */
+  rotate(command: string): { readonly kid: string; readonly nextKid: string } {
+    return this.keys.rotate(command);
   }
 
   /** @throws Error for a lease that has no token */

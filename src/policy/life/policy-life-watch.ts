@@ -20,7 +20,8 @@ export class PolicyLifeWatch {
       const report = policy.lastReport();
       if (report === null || report.accepted) return [];
       const detail = `the last policy set was refused with ${report.problems.length} problems; the one before stays in force`;
-      return [{ name: 'policy_refused', weight: 'degraded', detail, about: problemLines(report.problems) }];
+      const about = problemLines(report.problems);
+      return [{ name: 'policy_refused', weight: 'degraded', detail, about, ofInstallation: true }];
     });
     readiness.watch(() => {
       if (folder.differs !== true) return [];
