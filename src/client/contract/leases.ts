@@ -85,6 +85,12 @@ export const leasesRevoked = z
 export const leaseRenewalBody = z
   .strictObject({
     scopes: z.array(z.string().min(1).max(128)).min(1).max(32).optional().describe('Fewer than before, never others.'),
+    token: z
+      .string()
+      .min(1)
+      .max(8192)
+      .optional()
+      .describe('The token of the lease: only whoever shows it is given the next.'),
     ttlSeconds: z.int().min(1).max(300).optional().describe('Never longer than the lease that it takes the place of.'),
     commandId,
   })
@@ -94,7 +100,10 @@ export type LeaseRenewalBody = z.infer<typeof leaseRenewalBody>;
 export const leaseRenewed = z
   .strictObject({
     lease: leaseRepresentation,
-    token: z.string().nullable().describe('For the environment that holds the lease (role `connector`); else null.'),
+    token: z
+      .string()
+      .nullable()
+      .describe('For the environment that showed the token before (role `connector`); else null.'),
   })
   .meta({ id: 'LeaseRenewed' });
 export type LeaseRenewed = z.infer<typeof leaseRenewed>;

@@ -48,6 +48,8 @@ export class RenewLease extends Command<Renewed> {
     readonly ttlMs: number | null,
     /** Names the renewal: the same again is the same lease. */
     readonly commandId: string | null,
+    /** The token of the lease, from whoever holds it; null: the caller holds none, and is given none. */
+    readonly token: string | null = null,
   ) {
     super();
   }

@@ -7,6 +7,7 @@ import { NoUpstreamRevoker, UpstreamRevocations } from '../../policy/leases/upst
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import { settingsWith } from '../../../test/builders/settings-examples.js';
 import { Readiness } from '../../system/readiness.js';
+import { loadLease } from '../../storage/units/lease-in-unit.js';
 import { StopRun } from '../stop-run/stop-run.command.js';
 import { StopRunHandler } from '../stop-run/stop-run.handler.js';
 import { RenewLease, RevokeLease, RevokeLeases, RotateLeaseKey } from './lease.commands.js';
@@ -20,8 +21,8 @@ const ELSEWHERE = callerWith({ tenant: 'umbrella', actor: { sub: 'otto' }, roles
 let here: LendingInstallation;
 let renewing: RenewLeaseHandler;
 
-async function accepted(): Promise<string> {
-  const id = await here.propose();
+async function accepted(orderId = 'o-1'): Promise<string> {
+  const id = await here.propose({ arguments: { orderId, amountMinor: 1 } });
   await here.record(id, {
     kind: 'record_acceptance',
     acceptance: { acceptedAt: here.clock.iso, basis: 'ack', externalRequestId: 're_1' },
@@ -41,10 +42,19 @@ beforeEach(() => {
   renewing = new RenewLeaseHandler(here.desk, here.commands, here.leases.tokens, here.settings);
 });
 
-const renew = (
+/** The token of a lease, as whoever it was made for holds it. */
+async function held(leaseId: string): Promise<string | null> {
+  const lease = await loadLease(here.desk.read, TOOL.tenant, leaseId);
+  return lease === null ? null : here.leases.tokens.tokenOf(lease);
+}
+
+const renew = async (
   leaseId: string,
-  { caller = TOOL, scopes = null as string[] | null, commandId = null as string | null } = {},
-) => renewing.execute(new RenewLease(caller, leaseId, scopes, null, commandId));
+  { caller = TOOL, scopes = null as string[] | null, commandId = null as string | null, token = '' } = {},
+) => {
+  const shown = token === '' ? await held(leaseId) : token;
+  return renewing.execute(new RenewLease(caller, leaseId, scopes, null, commandId, shown));
+};
 
 describe('the renewal of a lease', () => {
   it('puts a new one in its place while its call runs on, with a token for whoever holds it alone', async () => {
@@ -75,6 +85,18 @@ describe('the renewal of a lease', () => {
     here.clock.advance(1_000);
     const harness = callerWith({ ...AGENT, roles: ['harness', 'connector'] });
     expect([next.token, (await renew(next.leaseId, { caller: harness })).token]).toEqual([null, null]);
+  });
+
+  it('gives a token to nobody who does not show the one before, whatever tool of the tenant that is', async () => {
+    const { lease_id: first } = here.leaseOf(await accepted());
+    const { lease_id: other } = here.leaseOf(await accepted('o-2'));
+    here.clock.advance(5_000);
+    const wrong = (await held(other)) ?? '';
+    const next = await renew(first, { token: wrong });
+    expect(next.token).toBeNull();
+    expect((await renew(next.leaseId, { token: `${await held(next.leaseId)}x` })).token).toBeNull();
+    const without = new RenewLease(TOOL, other, null, null, null);
+    expect((await renewing.execute(without)).token).toBeNull();
   });
 
   it('asked for twice at the same moment is one lease and one token [Q11]', async () => {

@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Settings } from '../../config/settings.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
@@ -27,7 +28,7 @@ export class RenewLeaseHandler implements ICommandHandler<RenewLease> {
     private readonly settings: Settings,
   ) {}
 
-  async execute({ caller, leaseId, scopes, ttlMs, commandId }: RenewLease): Promise<Renewed> {
+  async execute({ caller, leaseId, scopes, ttlMs, commandId, token }: RenewLease): Promise<Renewed> {
     const details = { scopes, ttlMs };
     const asked = { type: 'renew_lease', target: { leaseId }, details, commandId };
     const acknowledged = await this.log.carryOut(caller, asked, async (start, now) => {
@@ -63,9 +64,18 @@ export class RenewLeaseHandler implements ICommandHandler<RenewLease> {
     const issued = await eventMadeBy(this.desk.read, caller.tenant, carried, 'lease.issued');
     const nextId = issued.envelope.streamId;
     const next = await this.loaded(caller, nextId);
-    // The environment that the lease is for asks as a connector; an operator has no use for the token, and a harness never gets one.
-    const isHolder = hasRole(caller, 'connector') && !caller.roles.includes('harness');
-    return { leaseId: nextId, token: isHolder && next.state.mode === 'token' ? await this.tokens.tokenOf(next) : null };
+    const isHolder = token !== null && (await this.isHeldBy(caller, leaseId, token));
+    return { leaseId: nextId, token: isHolder ? await this.tokens.tokenOf(next) : null };
+  }
+
+  /** A new token is for whoever shows the one before, as a connector: no other tool of the tenant, no operator, and never a harness. */
+  private async isHeldBy(caller: Caller, leaseId: string, token: string): Promise<boolean> {
+    if (!hasRole(caller, 'connector') || caller.roles.includes('harness')) return false;
+    const lease = await this.loaded(caller, leaseId);
+    if (lease.state.mode !== 'token') return false;
+    // Signatures of Ed25519 are the same each time, so the token can be made again and compared.
+    const [shown, real] = [Buffer.from(token), Buffer.from(await this.tokens.tokenOf(lease))];
+    return shown.length === real.length && timingSafeEqual(shown, real);
   }
 
   private async loaded(caller: Caller, leaseId: string): Promise<LoadedLease> {
