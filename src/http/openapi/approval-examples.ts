@@ -11,6 +11,7 @@ import type {
   RevocationBody,
   WithdrawalBody,
 } from '../../client/contract/approval-acts.js';
+import type { PlanDecisionBody, PlanReviewBody } from '../../client/contract/plan-reviews.js';
 
 const DIGEST = `sha256:${'5e'.repeat(32)}`;
 const UNTIL = '2031-01-01T10:00:00.000Z';
@@ -46,6 +47,12 @@ const grant: GrantBody = {
 const delegation: DelegationBody = { to: 'omar', until: UNTIL, reason: 'Holiday.' };
 const revocation: RevocationBody = { reason: 'Back earlier.' };
 
+const plan: PlanReviewBody = {
+  plan: ['Look up the three orders.', 'Refund each that came back.'],
+  decideWithinMs: 3_600_000,
+};
+const planDecision: PlanDecisionBody = { decision: 'approved', digest: DIGEST, reason: 'As agreed.' };
+
 /** Part of `EXAMPLES`. */
 export const APPROVAL_EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   VoteWithdrawal: [withdrawal],
@@ -59,4 +66,6 @@ export const APPROVAL_EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   Grant: [grant],
   StandingDelegation: [delegation],
   StandingRightRevocation: [revocation],
+  PlanReview: [plan],
+  PlanDecision: [planDecision],
 };
