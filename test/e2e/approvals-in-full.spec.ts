@@ -19,6 +19,7 @@ beforeAll(async () => {
     policies: { ...ask('demo.pay'), ...ask('demo.wire', { quorum: 2 }) },
     env: {
       COUNTERSIGN_POLICY__BREAK_GLASS_GROUPS: '["incident"]',
+      COUNTERSIGN_POLICY__ESCALATION_GROUPS: '["board"]',
       COUNTERSIGN_POLICY__APPROVER_GROUPS: '["support-lead","board"]',
     },
   });

@@ -2,6 +2,7 @@ import type {
   BreakGlassBody,
   DecisionsBody,
   DelegateBody,
+  DelegateRevocationBody,
   DelegationBody,
   EditBody,
   EscalateBody,
@@ -18,6 +19,7 @@ const UNTIL = '2031-01-01T10:00:00.000Z';
 
 const withdrawal: WithdrawalBody = { reason: 'I looked at the wrong order.' };
 const delegate: DelegateBody = { to: 'omar', until: UNTIL, reason: 'I am in a meeting.' };
+const delegateRevocation: DelegateRevocationBody = { to: 'omar', reason: 'The meeting is over.' };
 const escalate: EscalateBody = { group: 'finance-lead', reason: 'Above what we may decide.' };
 const breakGlass: BreakGlassBody = {
   digest: DIGEST,
@@ -57,6 +59,7 @@ const planDecision: PlanDecisionBody = { decision: 'approved', digest: DIGEST, r
 export const APPROVAL_EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   VoteWithdrawal: [withdrawal],
   ApprovalDelegation: [delegate],
+  ApprovalDelegationRevocation: [delegateRevocation],
   ApprovalEscalation: [escalate],
   BreakGlass: [breakGlass],
   BreakGlassReview: [review],
