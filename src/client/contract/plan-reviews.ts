@@ -5,10 +5,12 @@ const DAY_MS = 86_400_000;
 
 const status = z.enum(['pending', 'approved', 'rejected', 'expired', 'invalidated', 'closed']);
 
+const step = z.union([z.string().min(1), z.record(z.string(), z.unknown())]);
+
 export const planReviewBody = z
   .strictObject({
     plan: z
-      .union([z.string().min(1), z.array(z.unknown()).min(1), z.record(z.string(), z.unknown())])
+      .union([z.string().min(1), z.array(step).min(1), z.record(z.string(), z.unknown())])
       .describe('The whole plan: text, steps or an object. People see exactly this.'),
     decideWithinMs: z
       .int()
