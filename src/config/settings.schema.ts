@@ -66,6 +66,7 @@ export const settingsSchema = z.strictObject({
     openApprovalsPerAgentMax: whole(1, 100_000),
     grantMsMax: whole(60_000, 365 * DAY_MS),
     delegationMsMax: whole(60_000, 365 * DAY_MS),
+    escalationGroups: z.array(z.string().regex(word)).max(100),
     breakGlassGroups: z.array(z.string().regex(word)).max(100),
     timeZone: text.refine(isTimeZone, 'must be the IANA name of a time zone'),
     denialMemoryMs: whole(1000, 365 * DAY_MS),

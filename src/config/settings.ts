@@ -169,6 +169,8 @@ export abstract class Settings {
     readonly openApprovalsPerAgentMax: number;
     readonly grantMsMax: number;
     readonly delegationMsMax: number;
+    /** Groups that an approver may have asked as well about any question; others only where its policy names them. */
+    readonly escalationGroups: readonly string[];
     /** Groups (of the `groups` claim) whose members may let a call pass alone in an emergency. */
     readonly breakGlassGroups: readonly string[];
     /** IANA name: the zone of `context.time`. */

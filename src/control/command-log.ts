@@ -120,6 +120,20 @@ export class CommandLog {
     throw guardError(failed);
   }
 
+  /**
+   * A refusal of something that is no command by itself, on record like one. Answers the error with the `commandId`, or as
+   * it was where nothing is recorded of such.
+   */
+  async recordRefusal(caller: Caller, asked: Asked, error: CountersignError): Promise<CountersignError> {
+    if (NOT_RECORDED.includes(error.code)) return error;
+    const commandId = asked.commandId ?? this.desk.newId(ID_PREFIXES.command);
+    const { type, target } = asked;
+    const issuer = caller.actor as unknown as JsonObject;
+    const requestDigest = jsonDigest({ type, target, ...asked.details });
+    await this.reject(caller, commandId, { type, target, issuer, receivedAt: this.desk.now(), requestDigest }, error);
+    return new CountersignError(error.code, error.message, { ...error.details, commandId });
+  }
+
   /** The answer the same command got before; null when it is new. */
   private async earlier(caller: Caller, commandId: string, requestDigest: string): Promise<Acknowledged | null> {
     const row = await this.desk.read.command(caller.tenant, commandId);

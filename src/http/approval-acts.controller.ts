@@ -19,6 +19,7 @@ import {
   ESCALATE_APPROVAL,
   REFUSE_TOOL_CALL,
   REVIEW_BREAK_GLASS,
+  REVOKE_APPROVAL_DELEGATION,
   WITHDRAW_VOTE,
 } from './approval-acts.operations.js';
 import { etagOf, represent } from './approvals.controller.js';
@@ -89,6 +90,22 @@ export class ApprovalActsController {
     const { to, until, groups = null, reason = null } = body;
     const act = { kind: 'delegate', to, until: until === undefined ? null : toUtc(until), groups, reason } as const;
     return this.act(caller, approvalId, act, commandIdOf(body, readHeaders(DELEGATE_APPROVAL.headers, sent)), reply);
+  }
+
+  @Post('approvals/:approvalId/delegate/revoke')
+  @AllowRoles(...ROLES)
+  @Implements(REVOKE_APPROVAL_DELEGATION)
+  revokeDelegation(
+    @CurrentCaller() caller: Caller,
+    @Param('approvalId') approvalId: string,
+    @Body() input: unknown,
+    @Headers() sent: SentHeaders,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ApprovalRepresentation> {
+    const body = readInput(REVOKE_APPROVAL_DELEGATION.body, input);
+    const act = { kind: 'revoke_delegation', to: body.to, reason: body.reason ?? null } as const;
+    const commandId = commandIdOf(body, readHeaders(REVOKE_APPROVAL_DELEGATION.headers, sent));
+    return this.act(caller, approvalId, act, commandId, reply);
   }
 
   @Post('approvals/:approvalId/escalate')

@@ -3,6 +3,7 @@ import {
   decisionsAnswer,
   decisionsBody,
   delegateBody,
+  delegateRevocationBody,
   editBody,
   editedAnswer,
   escalateBody,
@@ -51,11 +52,23 @@ export const DELEGATE_APPROVAL = {
   refusals: ['delegate_not_allowed', 'invalid_timestamp', ...ACTING],
 } as const satisfies Operation;
 
+export const REVOKE_APPROVAL_DELEGATION = {
+  id: 'revokeApprovalDelegation',
+  tag: 'Approvals',
+  summary: 'Take back the right you lent for this question',
+  description: 'What your deputy has said meanwhile stands.',
+  headers: [COMMAND_KEY],
+  body: delegateRevocationBody,
+  answers: AS_IT_IS,
+  refusals: [...ACTING],
+} as const satisfies Operation;
+
 export const ESCALATE_APPROVAL = {
   id: 'escalateApproval',
   tag: 'Approvals',
   summary: 'Ask a wider group as well',
-  description: 'What its members say counts in the group that was asked.',
+  description:
+    'One that the policy of the question names (`@escalate_to`) or `policy.escalationGroups` does. What its members say counts in the group that was asked.',
   headers: [COMMAND_KEY],
   body: escalateBody,
   answers: AS_IT_IS,

@@ -3,6 +3,7 @@ import { ToolCallsController } from './tool-calls.controller.js';
 import { ApprovalsController } from './approvals.controller.js';
 import { ApprovalActsController } from './approval-acts.controller.js';
 import { StandingRightsController } from './standing-rights.controller.js';
+import { PlanReviewsController } from './plan-reviews.controller.js';
 import { ControlController } from './control.controller.js';
 import { CapabilitiesController } from './capabilities.controller.js';
 import { RunsController } from './runs.controller.js';
@@ -29,6 +30,7 @@ export const CONTROLLERS: Type[] = [
   ApprovalsController,
   ApprovalActsController,
   StandingRightsController,
+  PlanReviewsController,
   ControlController,
   CapabilitiesController,
   RunsController,

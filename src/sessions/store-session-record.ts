@@ -10,6 +10,7 @@ import { runFacts, runState } from '../storage/rows/run.row.js';
 import type { TableRow } from '../storage/rows/tables.js';
 import { GuardFailed, type Guard } from '../storage/unit.js';
 import { archiveCheckpoints } from '../storage/units/checkpoint-in-unit.js';
+import { closePlanReview } from '../storage/units/plan-review-in-unit.js';
 import { closeUnsent } from '../storage/units/close-unsent.js';
 import { callFromRow, loadApproval } from '../storage/units/load.js';
 import { revokeRunLeases } from '../storage/units/lease-in-unit.js';
@@ -117,6 +118,7 @@ export class StoreSessionRecord extends SessionRecord {
       await revokeRunLeases(this.desk.read, draft, run, 'run_not_resumable');
       const marking = { markerSeenAt: this.desk.now() };
       new RunInUnit(draft, { state, facts: runFacts(run) }).do({ kind: 'mark_not_resumable', marking }, 'recovery');
+      await closePlanReview(this.desk.read, draft, run);
       archiveCheckpoints(draft, await openCheckpointsOf(this.desk.read, run));
       return draft;
     });

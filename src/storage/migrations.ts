@@ -16,6 +16,7 @@ const MIGRATION_FILES = [
   '0009-limits.mjs',
   '0010-policy-sets.mjs',
   '0011-secrets.mjs',
+  '0012-plan-reviews.mjs',
 ] as const;
 
 /** The version this program reads and writes: `user_version` of the database. */

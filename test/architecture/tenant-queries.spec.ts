@@ -18,6 +18,7 @@ const OVER_ALL_TENANTS: Readonly<Record<string, string>> = {
   overdueApprovals: 'a sweep',
   questionsOutsideOf: 'a sweep',
   overdueGrants: 'a sweep',
+  planReviewsToClose: 'a sweep',
   overdueAuthorizations: 'a sweep',
   callsInStates: 'a sweep',
   openCallCounts: 'a metric',

@@ -34,7 +34,12 @@ export class ApprovalDeskBench {
   constructor() {
     const { policy } = settingsWith();
     const settings = settingsWith({
-      policy: { ...policy, approverGroups: ['finance', 'board'], breakGlassGroups: ['incident'] },
+      policy: {
+        ...policy,
+        approverGroups: ['finance', 'board'],
+        escalationGroups: ['board'],
+        breakGlassGroups: ['incident'],
+      },
     });
     this.installation = new Installation({ settings });
     const { desk, commands, gate, judge, rejudgement, log } = this.installation;
@@ -79,9 +84,11 @@ export class ApprovalDeskBench {
 
   async edit(id: string, args: JsonObject, caller: Caller = APPROVER) {
     const { row, state } = await this.approval(id);
-    const { desk, judge, proposing } = this.installation;
+    const { desk, judge, proposing, commands } = this.installation;
     const edited = { digest: state.consentDigest, args, reason: 'half of it' };
-    return new EditToolCallHandler(desk, judge, proposing).execute(new EditToolCall(caller, row.approval_id, edited));
+    return new EditToolCallHandler(desk, judge, proposing, commands).execute(
+      new EditToolCall(caller, row.approval_id, edited),
+    );
   }
 
   refuse(id: string, caller: Caller = APPROVER) {

@@ -64,10 +64,19 @@ export const delegateCommand = (
   ...more,
 });
 
-export const escalateCommand = (voter: Voter, now: string = at('10:00:00')): ApprovalCommand => ({
+export const revokeDelegationCommand = (voter: Voter, now: string = at('10:00:00')): ApprovalCommand => ({
+  kind: 'revoke_delegation',
+  voter,
+  to: 'dora',
+  reason: 'back again',
+  now,
+});
+
+export const escalateCommand = (voter: Voter, now: string = at('10:00:00'), isForAll = true): ApprovalCommand => ({
   kind: 'escalate',
   voter,
   to: 'board',
+  isForAll,
   reason: 'beyond us',
   now,
 });
@@ -223,12 +232,21 @@ const TRIALS: Trials = {
     until_a_past_time: always(delegateCommand(FAY, { until: at('09:00:00') })),
     of_a_lent_right: always(delegateCommand(person('dora')), lentToDora),
   },
+  revoke_delegation: {
+    own: always(revokeDelegationCommand(FAY), lentToDora),
+    of_another: always(revokeDelegationCommand(FRED), lentToDora),
+    of_nothing: always(revokeDelegationCommand(FAY)),
+    too_late: always(revokeDelegationCommand(FAY, at('11:00:00')), lentToDora),
+    by_an_agent: always(revokeDelegationCommand({ ...FAY, isAgent: true }), lentToDora),
+  },
   escalate: {
     by_an_approver: always(escalateCommand(FAY)),
     again: always(escalateCommand(FAY), widenedToBoard),
     too_late: always(escalateCommand(FAY, at('11:00:00'))),
     by_an_agent: always(escalateCommand({ ...FAY, isAgent: true })),
     by_an_outsider: always(escalateCommand(person('otto', 'sales'))),
+    where_the_policy_does: always(escalateCommand(FAY, at('10:00:00'), false), toBeWidened),
+    to_a_group_nobody_named: always(escalateCommand(FAY, at('10:00:00'), false)),
   },
   escalate_due: {
     due: always({ kind: 'escalate_due', now: at('10:30:00') }, toBeWidened),

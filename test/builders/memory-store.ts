@@ -14,6 +14,7 @@ import { headOf, type StoreHead } from '../../src/storage/store-head.js';
 import { Feed } from '../../src/storage/feed.js';
 import type { LeaseReader } from '../../src/storage/readers/lease.reader.js';
 import type { SinkReader, StoreReader } from '../../src/storage/readers/store-reader.js';
+import { planReviewReads } from './plan-review-reads.js';
 import { standingReads } from './standing-reads.js';
 import { TABLE_KEYS } from '../../src/storage/rows/table-rules.js';
 import type { SessionReader } from '../../src/storage/readers/session-records.js';
@@ -390,6 +391,7 @@ function reader(store: MemoryStore): StoreReader {
     approval: (tenant, id) => one('approvals', (row) => row.tenant === tenant && row.approval_id === id),
     votes: (tenant, id) => many('approval_votes', (row) => row.tenant === tenant && row.approval_id === id),
     ...standingReads(store),
+    ...planReviewReads(store),
     approvals: async ({ tenant, statuses, limit, batchId, reviewOwedOnly }) => ({
       rows: await many(
         'approvals',

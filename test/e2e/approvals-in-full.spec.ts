@@ -19,6 +19,7 @@ beforeAll(async () => {
     policies: { ...ask('demo.pay'), ...ask('demo.wire', { quorum: 2 }) },
     env: {
       COUNTERSIGN_POLICY__BREAK_GLASS_GROUPS: '["incident"]',
+      COUNTERSIGN_POLICY__ESCALATION_GROUPS: '["board"]',
       COUNTERSIGN_POLICY__APPROVER_GROUPS: '["support-lead","board"]',
     },
   });
@@ -52,6 +53,15 @@ describe('every route that changes a question', () => {
   it('is closed to nobody, to agents and to wrong groups alike, and the question stays [G02]', async () => {
     const question = await asked();
     const { digest, path } = question;
+    const { body: run } = await harness.call(question.toolCallId, 0);
+    const plan = { plan: ['pay', 'tell'] };
+    const reviews = `/v1/runs/${run.runId}/plan-reviews`;
+    const { body: review } = await harness.post<{ planReviewId: string; digest: string }>(reviews, plan);
+    // For a call that nobody here makes.
+    const wire = { capability: 'demo.wire', principal: { act: 'nobody' }, group: 'support-lead' };
+    const given = await lena.post<{ grantId: string }>('/v1/grants', { ...wire, until: UNTIL(), reason: 'x' });
+    const lent = await lena.post<{ delegationId: string }>('/v1/delegations', { to: 'olga', until: UNTIL() });
+    const [{ grantId }, { delegationId }] = [given.body, lent.body];
     const routes: readonly (readonly [string, object])[] = [
       [`${path}/decision`, { decision: 'allow', digest }],
       [`${path}/decision`, { decision: 'deny', digest }],
@@ -59,28 +69,46 @@ describe('every route that changes a question', () => {
       [`${path}/delegate`, { to: 'omar' }],
       [`${path}/escalate`, { group: 'board', reason: 'x' }],
       [`${path}/break-glass`, { digest, reason: 'x' }],
+      [`${path}/delegate/revoke`, { to: 'omar' }],
       [`${path}/edit`, { digest, reason: 'x', arguments: { amount: 0 } }],
+      [`/v1/plan-reviews/${review.planReviewId}/decision`, { decision: 'approved', digest: review.digest }],
+    ];
+    // The requester is an approver like any other about what is not their own request.
+    const standing: readonly (readonly [string, object])[] = [
+      [`/v1/grants/${grantId}/revoke`, {}],
+      [`/v1/delegations/${delegationId}/revoke`, {}],
+      [`/v1/tool-calls/${question.toolCallId}/refusal`, { reason: 'x' }],
+      ['/v1/grants', { capability: 'demo.wire', group: 'support-lead', until: UNTIL(), reason: 'x' }],
+      ['/v1/delegations', { to: 'olga', groups: ['support-lead'], until: UNTIL() }],
     ];
     const agents = [CAST.harness, { ...CAST.lena, act: { sub: 'support-agent' } }];
-    for (const [route, body] of routes) {
+    for (const [route, body] of [...routes, ...standing]) {
       expectProblem(await stack.withToken(null).post(route, body), 'unauthenticated');
-      for (const who of [...agents, CAST.stranger, CAST.sam]) {
+      const requester = standing.some(([one]) => one === route) ? [] : [CAST.sam];
+      for (const who of [...agents, CAST.stranger, ...requester]) {
         expectProblem(await (await stack.as(who)).post(route, body), 'approver_not_allowed');
       }
     }
-    for (const who of agents) {
-      const client = await stack.as(who);
-      expectProblem(
-        await client.post('/v1/grants', { capability: 'demo.pay', group: 'support-lead', until: UNTIL(), reason: 'x' }),
-        'approver_not_allowed',
-      );
-      expectProblem(await client.post('/v1/delegations', { to: 'omar', until: UNTIL() }), 'approver_not_allowed');
-      const bulk = { decisions: [{ approvalId: question.approvalId, digest, decision: 'allow' }] };
-      const many = await client.post<{ items: { code: string }[] }>('/v1/approvals/decisions', bulk);
+    expectProblem(await stack.withToken(null).post(reviews, plan), 'unauthenticated');
+    expectProblem(await lena.post(reviews, plan), 'not_authorized');
+    const bulk = { decisions: [{ approvalId: question.approvalId, digest, decision: 'allow' }] };
+    expectProblem(await stack.withToken(null).post('/v1/approvals/decisions', bulk), 'unauthenticated');
+    for (const who of [...agents, CAST.stranger, CAST.sam]) {
+      const many = await (await stack.as(who)).post<{ items: { code: string }[] }>('/v1/approvals/decisions', bulk);
       expect(many.body.items.map(({ code }) => code)).toEqual(['approver_not_allowed']);
     }
     const now = await lena.approval(question.approvalId);
     expect([now.body.status, now.headers.get('etag')]).toEqual(['pending', question.etag]);
+    const read = async (at: string): Promise<unknown> => (await lena.get<{ status: string }>(at)).body.status;
+    expect(await read(`/v1/plan-reviews/${review.planReviewId}`)).toBe('pending');
+    expect(await read(`/v1/grants/${grantId}`)).toBe('active');
+    const { body: rights } = await lena.get<{ items: { status: string }[] }>('/v1/delegations');
+    expect(rights.items.map(({ status }) => status)).toEqual(['active']);
+    expect(await read(`/v1/runs/${run.runId}`)).toBe('waiting_for_approval');
+    const word = { decision: 'approved', digest: review.digest };
+    expect((await lena.post(`/v1/plan-reviews/${review.planReviewId}/decision`, word)).status).toBe(200);
+    for (const at of [`/v1/grants/${grantId}/revoke`, `/v1/delegations/${delegationId}/revoke`])
+      await lena.post(at, {});
   });
 });
 
@@ -158,7 +186,7 @@ describe('people around a question', () => {
     expect(again.body.status).toBe('proposed');
     expect((await omar.post(`/v1/grants/${grant.body.grantId}/revoke`, {})).status).toBe(200);
     const listed = await lena.get<{ items: { status: string }[] }>('/v1/grants');
-    expect(listed.body.items.map(({ status }) => status)).toEqual(['revoked']);
+    expect(listed.body.items.map(({ status }) => status)).not.toContain('active');
     expect((await asked()).approvalId).toMatch(/^apr_/);
   });
 

@@ -34,6 +34,11 @@ export const delegateBody = z
   .meta({ id: 'ApprovalDelegation' });
 export type DelegateBody = z.infer<typeof delegateBody>;
 
+export const delegateRevocationBody = z
+  .strictObject({ to: subject.describe('Whom you lent your right to here.'), reason, commandId })
+  .meta({ id: 'ApprovalDelegationRevocation' });
+export type DelegateRevocationBody = z.infer<typeof delegateRevocationBody>;
+
 export const escalateBody = z
   .strictObject({ group: group.describe('The group that is asked as well.'), reason: requiredReason, commandId })
   .meta({ id: 'ApprovalEscalation' });

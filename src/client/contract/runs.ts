@@ -10,6 +10,7 @@ export const runRepresentation = z
     label: z.string().nullable().describe('The `Run-Id` header it was made by.'),
     principal: requester,
     openCalls: z.int(),
+    planReviewApproved: z.boolean().describe('The newest plan that people were shown was approved.'),
     canStop: z.boolean().describe('A stop would be admitted.'),
     stop: stopRepresentation.nullable().describe('How far a stop has come; null while nobody has asked for one.'),
     createdAt: instant,

@@ -14,6 +14,7 @@ export type ApprovalAct =
       readonly groups: readonly string[] | null;
       readonly reason: string | null;
     }
+  | { readonly kind: 'revoke_delegation'; readonly to: string; readonly reason: string | null }
   | { readonly kind: 'escalate'; readonly group: string; readonly reason: string }
   | { readonly kind: 'break_glass'; readonly digest: string; readonly reason: string }
   | { readonly kind: 'review'; readonly finding: ReviewFinding; readonly reason: string };

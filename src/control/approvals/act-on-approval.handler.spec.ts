@@ -5,6 +5,7 @@ import { foldApproval } from '../../domain/approval/approval.evolve.js';
 import { domainEventOf } from '../../domain/events/domain-event.js';
 import { EscalationTimer } from '../../policy/approvals/escalation-timer.js';
 import type { ApprovalAct } from './act-on-approval.command.js';
+import type { DelegationTerms } from './standing-right.command.js';
 import { DecideApprovals, DecideApprovalsHandler } from './decide-approvals.js';
 
 const TWO = [{ group: 'finance', count: 2, notRequester: true }];
@@ -90,6 +91,31 @@ describe('a right that is lent', () => {
     expect(await foldOf(bench, id)).toEqual((await bench.approval(id)).state);
   });
 
+  it('for one question may be taken back there, by whoever lent it', async () => {
+    const bench = new ApprovalDeskBench();
+    const id = await bench.asked(TWO);
+    await bench.act(id, delegate);
+    const back: ApprovalAct = { kind: 'revoke_delegation', to: 'dora', reason: 'here again' };
+    expect(await codeOf(bench.act(id, back, FRED))).toBe('approver_not_allowed');
+    await bench.act(id, back);
+    expect(bench.types).toEqual(['control.accepted', 'approval.delegation_revoked']);
+    expect(await codeOf(bench.decide(id, DORA))).toBe('approver_not_allowed');
+    expect((await bench.approval(id)).state.delegations).toEqual([]);
+    expect(await foldOf(bench, id)).toEqual((await bench.approval(id)).state);
+  });
+
+  it('is not lent to the requester, nor to an agent that is known as one, and the attempt is on record', async () => {
+    const bench = new ApprovalDeskBench();
+    const id = await bench.asked();
+    for (const to of ['alice', 'agent-7']) {
+      expect(await codeOf(bench.act(id, { ...delegate, to } as ApprovalAct))).toBe('delegate_not_allowed');
+      expect(bench.types).toEqual(['control.rejected']);
+    }
+    const terms = { kind: 'delegation', to: 'agent-7', groups: null, until: '2031-01-02T10:00:00.000Z', reason: null };
+    expect(await codeOf(bench.give(terms as DelegationTerms))).toBe('delegate_not_allowed');
+    expect(bench.types).toEqual(['control.rejected']);
+  });
+
   it('that stands lets the deputy decide until it is revoked', async () => {
     const bench = new ApprovalDeskBench();
     const terms = {
@@ -140,7 +166,8 @@ describe('a question that is widened', () => {
   it('by an approver lets the wider group decide', async () => {
     const bench = new ApprovalDeskBench();
     const id = await bench.asked();
-    expect(await codeOf(bench.act(id, { kind: 'escalate', group: 'nobody', reason: 'x' }))).toBe('invalid_request');
+    expect(await codeOf(bench.act(id, { kind: 'escalate', group: 'legal', reason: 'x' }))).toBe('approver_not_allowed');
+    expect(bench.types).toEqual(['control.rejected']);
     await bench.act(id, { kind: 'escalate', group: 'board', reason: 'beyond us' });
     await bench.decide(id, BEA);
     expect((await bench.approval(id)).state).toMatchObject({ status: 'granted', decidedBy: ['bea'] });

@@ -14,12 +14,14 @@ import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { AlreadyDone, CommandLog, type Acknowledged } from '../command-log.js';
 import { ActOnApproval, type ApprovalAct } from './act-on-approval.command.js';
 import { ConsentGround, stillToDecide } from './consent-ground.js';
+import { mustBeAPerson } from './deputy.js';
 import { speakerOf, type Speaker } from './speaker.js';
 
 /** Types of command by which each act is on record. */
 const TYPES: Readonly<Record<ApprovalAct['kind'], string>> = {
   withdraw_vote: 'withdraw_vote',
   delegate: 'delegate_approval',
+  revoke_delegation: 'revoke_approval_delegation',
   escalate: 'escalate_approval',
   break_glass: 'break_glass',
   review: 'review_break_glass',
@@ -46,6 +48,7 @@ export class ActOnApprovalHandler implements ICommandHandler<ActOnApproval> {
         const { approval, call } = await this.load(caller.tenant, approvalId);
         const { row } = call;
         const speaker = await speakerOf(this.desk.read, caller, now);
+        if (act.kind === 'delegate') await mustBeAPerson(this.desk.read, caller.tenant, act.to);
         const draft = start({ correlationId: row.correlation_id, runId: row.run_id, sessionId: row.session_id });
         await this.record({ caller, act, approval, call, speaker, draft, now });
         return draft;
@@ -104,8 +107,12 @@ export class ActOnApprovalHandler implements ICommandHandler<ActOnApproval> {
         return { kind: 'withdraw_vote', voter, reason: act.reason, now };
       case 'delegate':
         return { ...act, voter, now };
-      case 'escalate':
-        return { kind: 'escalate', voter, to: this.knownGroup(act.group), reason: act.reason, now };
+      case 'revoke_delegation':
+        return { ...act, voter, now };
+      case 'escalate': {
+        const isForAll = this.settings.policy.escalationGroups.includes(act.group);
+        return { kind: 'escalate', voter, to: act.group, isForAll, reason: act.reason, now };
+      }
       case 'break_glass': {
         const isTrusted = caller.groups.some((group) => this.settings.policy.breakGlassGroups.includes(group));
         // A group alone decides nothing: a token for giving feedback, say, has its person's groups too.
@@ -118,11 +125,6 @@ export class ActOnApprovalHandler implements ICommandHandler<ActOnApproval> {
         }
         return { kind: 'review', voter, finding: act.finding, reason: act.reason, now };
     }
-  }
-
-  private knownGroup(group: string): string {
-    if (this.settings.policy.approverGroups.includes(group)) return group;
-    throw new CountersignError('invalid_request', 'the installation asks no such group', { pointer: '/group' });
   }
 }
 

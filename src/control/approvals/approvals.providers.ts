@@ -1,3 +1,4 @@
+import { PLAN_REVIEWS } from '../plan-reviews/plan-reviews.providers.js';
 import { ActOnApprovalHandler } from './act-on-approval.handler.js';
 import { ConsentGround } from './consent-ground.js';
 import { DecideApprovalsHandler } from './decide-approvals.js';
@@ -14,4 +15,5 @@ export const APPROVAL_ACTS = [
   RefuseToolCallHandler,
   GiveStandingRightHandler,
   RevokeStandingRightHandler,
+  ...PLAN_REVIEWS,
 ];

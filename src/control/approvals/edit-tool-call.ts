@@ -8,6 +8,7 @@ import type { Caller, Role } from '../../identity/caller.js';
 import { Judge } from '../../policy/judge.js';
 import { loadApproval, loadCall, type LoadedApproval, type LoadedCall } from '../../storage/units/load.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
+import { CommandLog } from '../command-log.js';
 import { ProposeToolCall, type Proposal } from '../propose-tool-call/propose-tool-call.command.js';
 import { ProposeToolCallHandler } from '../propose-tool-call/propose-tool-call.handler.js';
 import type { Edit } from './edit.js';
@@ -42,9 +43,26 @@ export class EditToolCallHandler implements ICommandHandler<EditToolCall> {
     private readonly desk: UnitDesk,
     private readonly judge: Judge,
     private readonly proposing: ProposeToolCallHandler,
+    private readonly log: CommandLog,
   ) {}
 
-  async execute({ caller, approvalId, edited }: EditToolCall): Promise<EditedCall> {
+  async execute(command: EditToolCall): Promise<EditedCall> {
+    try {
+      return await this.edit(command);
+    } catch (error) {
+      if (!(error instanceof CountersignError)) throw error;
+      const { caller, approvalId, edited } = command;
+      const { digest, args, reason } = edited;
+      const details = { digest, argsDigest: jsonDigest(args), reason };
+      throw await this.log.recordRefusal(
+        caller,
+        { type: 'edit', target: { approvalId }, details, commandId: null },
+        error,
+      );
+    }
+  }
+
+  private async edit({ caller, approvalId, edited }: EditToolCall): Promise<EditedCall> {
     const approval = await loadApproval(this.desk.read, caller.tenant, approvalId);
     const call = approval === null ? null : await loadCall(this.desk.read, caller.tenant, approval.row.tool_call_id);
     if (approval === null || call === null) {

@@ -15,6 +15,7 @@ import {
 } from '../../storage/units/standing-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { AlreadyDone, CommandLog } from '../command-log.js';
+import { mustBeAPerson } from './deputy.js';
 import { voterOf } from './speaker.js';
 import {
   GiveStandingRight,
@@ -48,6 +49,7 @@ export class GiveStandingRightHandler implements ICommandHandler<GiveStandingRig
       commandId,
     };
     const { commandId: carried } = await this.log.carryOut(caller, asked, async (start, now) => {
+      if (kind === 'delegation') await mustBeAPerson(this.desk.read, caller.tenant, terms.to);
       const command = kind === 'grant' ? this.grant(caller, terms, now) : this.lend(caller, terms, now);
       const draft = start({ correlationId: id });
       changeStanding(draft, standingToBe(kind, caller.tenant, id, now), command);

@@ -256,10 +256,13 @@ describe('edited arguments', () => {
     ['the requester', callerWith({ ...APPROVER, actor: { sub: 'alice' } }), HALF, 'approver_not_allowed'],
     ['an approver who changes nothing', APPROVER, { orderId: 'o-1', amountMinor: 500 }, 'outstanding_identical_intent'],
     ['an approver with arguments that do not fit', APPROVER, { orderId: 'o-1' }, 'invalid_arguments'],
-  ])('of %s are refused, and the question stays', async (_, caller, args, code) => {
+  ])('of %s are refused, on record, and the question stays', async (_, caller, args, code) => {
     const bench = asking();
     const id = await bench.installation.propose();
     expect(await codeOf(bench.edit(id, args, caller))).toBe(code);
+    expect(bench.types).toEqual(['control.rejected']);
+    const rejected = bench.installation.store.events.at(-1);
+    expect(rejected?.payload).toMatchObject({ type: 'edit', code, issuer: caller.actor });
     expect((await bench.approval(id)).state.status).toBe('pending');
     expect(await bench.statusOf(id)).toBe('proposed');
   });

@@ -10,6 +10,7 @@ import { SessionDesk } from '../../sessions/session-desk.js';
 import { GuardFailed, type Guard } from '../../storage/unit.js';
 import { openCheckpointsOf } from '../../storage/readers/session-records.js';
 import { archiveCheckpoints } from '../../storage/units/checkpoint-in-unit.js';
+import { closePlanReview, hasNoPendingPlanReview } from '../../storage/units/plan-review-in-unit.js';
 import { closeUnsent } from '../../storage/units/close-unsent.js';
 import { callFromRow, loadApproval } from '../../storage/units/load.js';
 import { revokeRunLeases } from '../../storage/units/lease-in-unit.js';
@@ -27,8 +28,9 @@ const WAITING: readonly ToolCallStatus[] = ['proposed', 'authorized'];
 const CARRIED: readonly ToolCallStatus[] = ['dispatching', 'dispatched'];
 
 /**
- * R15, R16. A run completes when every call has ended or is handed over to somebody who will find out; a failed one first
- * gives up what has not been sent. What is on the wire goes on either way, and later facts still land.
+ * R15, R16. A run completes when nobody is asked about a plan of it and every call has ended or is handed over to somebody
+ * who will find out; a failed one first gives up what has not been sent. What is on the wire goes on either way, and later
+ * facts still land.
  */
 @CommandHandler(EndRun)
 export class EndRunHandler implements ICommandHandler<EndRun> {
@@ -56,11 +58,13 @@ export class EndRunHandler implements ICommandHandler<EndRun> {
     await this.mustHaveEndedItsTurn(run);
     const open = await this.desk.read.openCalls(caller.tenant, run.row.run_id, CALLS_MAX);
     const unsettled = open.filter(({ status }) => WAITING.includes(status) || CARRIED.includes(status));
+    const review = await this.desk.read.latestPlanReview(caller.tenant, run.row.run_id);
+    const reviews = review?.status === 'pending' ? 1 : 0;
     const handedOver = open.filter((call) => !unsettled.includes(call)).map((call) => call.tool_call_id);
     await this.end(caller, run, [...WAITING, ...CARRIED], {
       kind: 'complete',
       completion: { handedOver },
-      openCalls: unsettled.length,
+      openCalls: unsettled.length + reviews,
     });
   }
 
@@ -96,6 +100,8 @@ export class EndRunHandler implements ICommandHandler<EndRun> {
     const draft = beginInRun(this.desk, caller, run.row, { lane: 'govern', now: this.desk.now() });
     await revokeRunLeases(this.desk.read, draft, run.row, 'run_ended');
     new RunInUnit(draft, run).do(command, 'session-runtime');
+    if (command.kind === 'complete') draft.guard(hasNoPendingPlanReview(run.row.run_id));
+    else await closePlanReview(this.desk.read, draft, run.row);
     archiveCheckpoints(draft, await openCheckpointsOf(this.desk.read, run.row));
     await this.desk.commit(draft.guard(hasNoCall(run.row.run_id, none)));
   }

@@ -35,10 +35,19 @@ export type ApprovalCommand =
       readonly now: string;
     }
   | {
+      readonly kind: 'revoke_delegation';
+      readonly voter: Voter;
+      readonly to: string;
+      readonly reason: string | null;
+      readonly now: string;
+    }
+  | {
       readonly kind: 'escalate';
       readonly voter: Voter;
       /** The group that is asked as well. */
       readonly to: string;
+      /** The settings let any question be widened to it; otherwise its policy must name it. */
+      readonly isForAll: boolean;
       readonly reason: string;
       readonly now: string;
     }

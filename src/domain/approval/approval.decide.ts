@@ -7,7 +7,7 @@ import { readRules } from './approval.evolve.js';
 import { endedRefusal, whileLive, type DecidedApproval } from './approval.place.js';
 import type { ApprovalState } from './approval.state.js';
 import { expiredRefusal, vote, withdrawVote } from './approval.vote.js';
-import { delegate, escalate, escalateDue } from './approval.widen.js';
+import { delegate, escalate, escalateDue, revokeDelegation } from './approval.widen.js';
 
 /**
  * What a command makes true of an approval, or why it is refused: state-machines §3 with decisions 8, 28 and 32.
@@ -24,6 +24,8 @@ export function decideApproval(state: ApprovalState | null, command: ApprovalCom
       return withdrawVote(state, command);
     case 'delegate':
       return delegate(state, command);
+    case 'revoke_delegation':
+      return revokeDelegation(state, command);
     case 'escalate':
       return escalate(state, command);
     case 'escalate_due':

@@ -39,6 +39,8 @@ function evolve(state: ApprovalState, event: LaterEvent): ApprovalState {
       return withoutVote(state, event.payload.by);
     case 'approval.delegated':
       return { ...state, delegations: [...state.delegations, delegationOf(event.payload)] };
+    case 'approval.delegation_revoked':
+      return { ...state, delegations: delegationsWithout(state, event.payload) };
     case 'approval.escalated':
       return { ...state, escalations: [...state.escalations, ...escalationsOf(event.payload)] };
     case 'approval.break_glass_used':
@@ -151,6 +153,13 @@ function voteOf({ by, decision, groups, onBehalfOf }: EventPayload<'approval.vot
 
 function delegationOf({ by, to, until, groups }: EventPayload<'approval.delegated'>): Delegation {
   return { from: subOf(by), to, until, groups: readTexts(groups) };
+}
+
+function delegationsWithout(
+  { delegations }: ApprovalState,
+  { by, to }: EventPayload<'approval.delegation_revoked'>,
+): readonly Delegation[] {
+  return delegations.filter((one) => one.from !== subOf(by) || one.to !== to);
 }
 
 function escalationsOf({ groups, to }: EventPayload<'approval.escalated'>): readonly Escalation[] {

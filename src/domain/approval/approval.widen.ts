@@ -39,15 +39,37 @@ export function delegate(state: ApprovalState, command: ApprovalCommandOf<'deleg
   return decided({ type: 'approval.delegated', payload: { by: { sub: voter.sub }, to, groups, until, reason } });
 }
 
-/** An approver asks a wider group as well; what it says counts in the group that was asked. */
-export function escalate(state: ApprovalState, command: ApprovalCommandOf<'escalate'>): DecidedApproval {
+/** Whoever lent a right here takes it back. What the deputy has said meanwhile stands, and counts with its lender as one. */
+export function revokeDelegation(
+  state: ApprovalState,
+  command: ApprovalCommandOf<'revoke_delegation'>,
+): DecidedApproval {
   const { voter, to, reason, now } = command;
+  if (voter.isAgent) return agentRefusal();
+  const closed = closedToVotes(state, now);
+  if (closed !== null) return closed;
+  const isLent = state.delegations.some((one) => one.from === voter.sub && one.to === to);
+  if (!isLent) return refuse('approver_not_allowed', 'You have lent no right to this person here.');
+  return decided({ type: 'approval.delegation_revoked', payload: { by: { sub: voter.sub }, to, reason } });
+}
+
+/**
+ * An approver asks a wider group as well, one that the policy of the question names or the installation lets everybody ask;
+ * what it says counts in the group that was asked.
+ */
+export function escalate(state: ApprovalState, command: ApprovalCommandOf<'escalate'>): DecidedApproval {
+  const { voter, to, isForAll, reason, now } = command;
   if (voter.isAgent) return agentRefusal();
   const closed = closedToVotes(state, now);
   if (closed !== null) return closed;
   const own = ownGroups(state, voter);
   if (own.length === 0) return outsiderRefusal();
-  const groups = own.filter(
+  const named = state.rules.filter(({ escalation }) => escalation?.group === to).map(({ group }) => group);
+  const widenable = own.filter((group) => isForAll || named.includes(group));
+  if (widenable.length === 0) {
+    return refuse('approver_not_allowed', 'Neither the policy nor the settings let this group be asked here.');
+  }
+  const groups = widenable.filter(
     (group) => group !== to && !state.escalations.some((one) => one.group === group && one.to === to),
   );
   if (groups.length === 0) return decided();

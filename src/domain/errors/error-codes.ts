@@ -96,6 +96,7 @@ export const ERRORS = {
 
   // Approvals
   approval_not_found: entry(404, 'Check the approval id.'),
+  plan_review_not_found: entry(404, 'Check the id of the plan review.'),
   approval_not_pending: entry(409, 'The approval is closed; read it to see why.'),
   approval_already_decided: entry(409, 'The first decision stands; read the approval to see it.'),
   approval_already_consumed: entry(409, 'The approval has been used; a new attempt needs a new approval.'),

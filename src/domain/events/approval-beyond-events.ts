@@ -9,6 +9,11 @@ export const APPROVAL_BEYOND_EVENTS = {
     until: 'text',
     reason: 'text?',
   }),
+  'approval.delegation_revoked': define('approval', 1, ['policy-runtime'], {
+    by: 'object',
+    to: 'text',
+    reason: 'text?',
+  }),
   'approval.escalated': define('approval', 1, ['policy-runtime'], {
     cause: ['timer', 'approver'],
     by: 'object?',

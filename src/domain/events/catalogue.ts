@@ -5,6 +5,7 @@ import { INSTALLATION_EVENTS } from './installation-events.js';
 import { LEASE_EVENTS } from './lease-events.js';
 import { OUTCOME_EVENTS } from './outcome-events.js';
 import type { PayloadOf } from './payload-shape.js';
+import { PLAN_REVIEW_EVENTS } from './plan-review-events.js';
 import { POLICY_EVENTS } from './policy-events.js';
 import { RUN_CHAIN_EVENTS } from './run-chain-events.js';
 import { SECRET_EVENTS } from './secret-events.js';
@@ -272,6 +273,7 @@ export const CATALOGUE = {
   ...RUN_CHAIN_EVENTS,
   ...SESSION_EVENTS,
   ...STANDING_EVENTS,
+  ...PLAN_REVIEW_EVENTS,
   ...OUTCOME_EVENTS,
   ...LEASE_EVENTS,
   ...APPROVAL_AND_COMMAND_EVENTS,

@@ -16,6 +16,7 @@ export const STREAM_KINDS = [
   'lease',
   'grant',
   'delegation',
+  'plan_review',
 ] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 

@@ -24,6 +24,7 @@ export const ID_PREFIXES = {
   backup: 'bkp',
   grant: 'gra',
   delegation: 'dlg',
+  planReview: 'prv',
   policyActivation: 'pac',
   revocation: 'rvk',
 } as const;

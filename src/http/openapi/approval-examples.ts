@@ -2,6 +2,7 @@ import type {
   BreakGlassBody,
   DecisionsBody,
   DelegateBody,
+  DelegateRevocationBody,
   DelegationBody,
   EditBody,
   EscalateBody,
@@ -11,12 +12,14 @@ import type {
   RevocationBody,
   WithdrawalBody,
 } from '../../client/contract/approval-acts.js';
+import type { PlanDecisionBody, PlanReviewBody } from '../../client/contract/plan-reviews.js';
 
 const DIGEST = `sha256:${'5e'.repeat(32)}`;
 const UNTIL = '2031-01-01T10:00:00.000Z';
 
 const withdrawal: WithdrawalBody = { reason: 'I looked at the wrong order.' };
 const delegate: DelegateBody = { to: 'omar', until: UNTIL, reason: 'I am in a meeting.' };
+const delegateRevocation: DelegateRevocationBody = { to: 'omar', reason: 'The meeting is over.' };
 const escalate: EscalateBody = { group: 'finance-lead', reason: 'Above what we may decide.' };
 const breakGlass: BreakGlassBody = {
   digest: DIGEST,
@@ -46,10 +49,17 @@ const grant: GrantBody = {
 const delegation: DelegationBody = { to: 'omar', until: UNTIL, reason: 'Holiday.' };
 const revocation: RevocationBody = { reason: 'Back earlier.' };
 
+const plan: PlanReviewBody = {
+  plan: ['Look up the three orders.', 'Refund each that came back.'],
+  decideWithinMs: 3_600_000,
+};
+const planDecision: PlanDecisionBody = { decision: 'approved', digest: DIGEST, reason: 'As agreed.' };
+
 /** Part of `EXAMPLES`. */
 export const APPROVAL_EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   VoteWithdrawal: [withdrawal],
   ApprovalDelegation: [delegate],
+  ApprovalDelegationRevocation: [delegateRevocation],
   ApprovalEscalation: [escalate],
   BreakGlass: [breakGlass],
   BreakGlassReview: [review],
@@ -59,4 +69,6 @@ export const APPROVAL_EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   Grant: [grant],
   StandingDelegation: [delegation],
   StandingRightRevocation: [revocation],
+  PlanReview: [plan],
+  PlanDecision: [planDecision],
 };

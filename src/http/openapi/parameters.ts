@@ -13,6 +13,7 @@ const IN_PATH: Readonly<Record<string, { readonly means: string; readonly schema
   approvalId: { means: 'Id of an approval.', schema: id },
   grantId: { means: 'Id of a standing grant.', schema: id },
   delegationId: { means: 'Id of a standing delegation.', schema: id },
+  planReviewId: { means: 'Id of a plan review.', schema: id },
   runId: { means: 'Id of a run.', schema: id },
   sessionId: { means: 'Id of a session, as its caller named it.', schema: z.string().min(1).max(200) },
   turnId: { means: 'Id of a turn.', schema: id },

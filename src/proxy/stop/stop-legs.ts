@@ -10,6 +10,7 @@ import { runFacts, runState } from '../../storage/rows/run.row.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { GuardFailed } from '../../storage/unit.js';
 import { archiveCheckpoints } from '../../storage/units/checkpoint-in-unit.js';
+import { closePlanReview } from '../../storage/units/plan-review-in-unit.js';
 import { callFromRow, loadApproval, type LoadedCall } from '../../storage/units/load.js';
 import { revokeRunLeases } from '../../storage/units/lease-in-unit.js';
 import { RunInUnit } from '../../storage/units/run-in-unit.js';
@@ -138,6 +139,7 @@ export class StopLegs {
       { kind: 'stop', stop: { legs: { model, calls, callCount: legs.length } }, openCalls: 0 },
       'session-runtime',
     );
+    await closePlanReview(this.desk.read, draft, run);
     archiveCheckpoints(draft, await openCheckpointsOf(this.desk.read, run));
     await this.desk.commit(draft);
   }

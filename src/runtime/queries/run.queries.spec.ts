@@ -86,6 +86,7 @@ describe('a run', () => {
       label: 'ticket 7',
       principal: { sub: 'alice', act: 'agent-7' },
       openCalls: 1,
+      planReviewApproved: false,
       canStop: true,
       stop: null,
       createdAt: bench.installation.clock.iso,
@@ -94,6 +95,7 @@ describe('a run', () => {
         self: `/v1/runs/${bench.runId}`,
         toolCalls: `/v1/tool-calls?runId=${bench.runId}`,
         view: `/v1/runs/${bench.runId}/view`,
+        planReviews: `/v1/plan-reviews?runId=${bench.runId}`,
         timeline: `/v1/runs/${bench.runId}/timeline`,
       },
     });

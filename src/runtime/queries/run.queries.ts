@@ -13,6 +13,8 @@ export interface RunView {
   readonly label: string | null;
   readonly principal: { readonly sub: string; readonly act: string | null };
   readonly openCalls: number;
+  /** The newest plan that people were shown was approved. */
+  readonly planReviewApproved: boolean;
   /** A stop would be admitted. */
   readonly canStop: boolean;
   /** How far a stop has come; null while nobody has asked for one. */
@@ -38,13 +40,15 @@ export class GetRunHandler implements IQueryHandler<GetRun> {
   async execute({ caller, runId }: GetRun): Promise<RunView> {
     const row = await runSeenBy(this.store, caller, runId, 'operator', 'auditor', 'approver');
     const [sub, act] = JSON.parse(row.principal) as readonly string[];
+    const review = await this.store.read.latestPlanReview(row.tenant, row.run_id);
     return {
       runId: row.run_id,
-      status: await this.statusOf(row),
+      status: await this.statusOf(row, review?.status === 'pending'),
       implicit: row.implicit === 1,
       label: row.label?.startsWith('label:') === true ? row.label.slice('label:'.length) : null,
       principal: { sub: sub ?? '', act: act ?? null },
       openCalls: await this.store.read.openCallCount(row.tenant, row.run_id),
+      planReviewApproved: review?.status === 'approved',
       canStop: row.status !== 'stopping' && !isEnded(row.status),
       stop: row.status === 'stopping' || row.status === 'stopped' ? await stopView(this.store.read, row) : null,
       createdAt: row.created_at,
@@ -53,13 +57,14 @@ export class GetRunHandler implements IQueryHandler<GetRun> {
         self: `/v1/runs/${row.run_id}`,
         toolCalls: `/v1/tool-calls?runId=${row.run_id}`,
         view: `/v1/runs/${row.run_id}/view`,
+        planReviews: `/v1/plan-reviews?runId=${row.run_id}`,
         timeline: `/v1/runs/${row.run_id}/timeline`,
       },
     };
   }
 
-  /** Waits are not stored: they are what the run's open calls and approvals show, in order of precedence. */
-  private async statusOf(row: TableRow<'runs'>): Promise<string> {
+  /** Waits are not stored: they are what the run's open calls, approvals and plan review show, in order of precedence. */
+  private async statusOf(row: TableRow<'runs'>, isReviewed: boolean): Promise<string> {
     if (row.status !== 'running') return row.status;
     const unknown = await this.store.read.toolCalls({
       tenant: row.tenant,
@@ -69,6 +74,6 @@ export class GetRunHandler implements IQueryHandler<GetRun> {
     });
     if (unknown.rows.some((call) => call.effect !== 'read_only')) return 'awaiting_reconciliation';
     if ((await this.store.read.pendingApprovalCount(row.tenant, row.run_id)) > 0) return 'waiting_for_approval';
-    return row.status;
+    return isReviewed ? 'waiting_for_plan_review' : row.status;
   }
 }

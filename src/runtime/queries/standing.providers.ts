@@ -1,3 +1,4 @@
+import { GetPlanReviewHandler, ListPlanReviewsHandler } from './plan-review.queries.js';
 import {
   GetDelegationHandler,
   GetGrantHandler,
@@ -5,5 +6,12 @@ import {
   ListGrantsHandler,
 } from './standing.queries.js';
 
-/** What shows rights that stand. */
-export const STANDING_QUERIES = [GetGrantHandler, ListGrantsHandler, GetDelegationHandler, ListDelegationsHandler];
+/** What shows rights that stand, and plans that people see. */
+export const STANDING_QUERIES = [
+  GetGrantHandler,
+  ListGrantsHandler,
+  GetDelegationHandler,
+  ListDelegationsHandler,
+  GetPlanReviewHandler,
+  ListPlanReviewsHandler,
+];

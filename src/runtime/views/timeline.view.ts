@@ -38,6 +38,7 @@ const LINKS: readonly (readonly [string, TimelineLink])[] = [
   ['policy.', 'policy'],
   ['capability.', 'policy'],
   ['approval.', 'approval'],
+  ['plan_review.', 'approval'],
   ['lease.', 'lease'],
   ['tool.call.dispatch', 'attempt'],
   ['tool.call.accepted', 'attempt'],

@@ -4,6 +4,7 @@ import type { ApprovalListQuery, Page, ToolCallListQuery } from './lists.js';
 import type { TableRow } from '../rows/tables.js';
 import type { LeaseReader } from './lease.reader.js';
 import type { StandingReader } from './standing.reader.js';
+import type { PlanReviewReader } from './plan-review-records.js';
 import type { PolicyReader } from './policy-records.js';
 import type { SecretReader } from './secret-records.js';
 import type { SessionReader } from './session-records.js';
@@ -32,6 +33,7 @@ export interface StoreReader
     SecretReader,
     SessionReader,
     StandingReader,
+    PlanReviewReader,
     FactsReader {}
 
 export interface ToolCallReader {

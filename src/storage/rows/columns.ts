@@ -1,6 +1,7 @@
 import { LEASE_COLUMNS } from './lease.columns.js';
 import { APPROVAL_BEYOND_COLUMNS, STANDING_COLUMNS } from './approval-beyond.columns.js';
 import { OUTCOME_COLUMNS } from './outcome.columns.js';
+import { PLAN_REVIEW_COLUMNS } from './plan-review.columns.js';
 import { POLICY_COLUMNS } from './policy.columns.js';
 import { SECRET_COLUMNS } from './secret.columns.js';
 import { SESSION_COLUMNS } from './session.columns.js';
@@ -164,6 +165,7 @@ export const TABLE_COLUMNS: { readonly [T in TableName]: ColumnsOf<T> } = {
   ...OUTCOME_COLUMNS,
   ...LEASE_COLUMNS,
   ...STANDING_COLUMNS,
+  ...PLAN_REVIEW_COLUMNS,
   ...SESSION_COLUMNS,
   ...POLICY_COLUMNS,
   ...SECRET_COLUMNS,

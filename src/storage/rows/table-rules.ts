@@ -1,6 +1,7 @@
 import { LEASE_KEYS } from './lease.columns.js';
 import { STANDING_KEYS } from './approval-beyond.columns.js';
 import { OUTCOME_KEYS } from './outcome.columns.js';
+import { PLAN_REVIEW_KEYS } from './plan-review.columns.js';
 import { POLICY_DELETABLE, POLICY_KEYS, POLICY_REPLACEABLE } from './policy.columns.js';
 import { SECRET_KEYS } from './secret.columns.js';
 import { SESSION_KEYS } from './session.columns.js';
@@ -17,6 +18,7 @@ export const TABLE_KEYS: { readonly [T in TableName]: readonly (keyof Tables[T] 
   ...OUTCOME_KEYS,
   ...LEASE_KEYS,
   ...STANDING_KEYS,
+  ...PLAN_REVIEW_KEYS,
   ...SESSION_KEYS,
   ...POLICY_KEYS,
   ...SECRET_KEYS,

@@ -4,6 +4,7 @@ import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { ApprovalBeyondColumns, StandingTables } from './approval-beyond.tables.js';
 import type { LeaseTables } from './lease.tables.js';
 import type { OutcomeTables } from './outcome.tables.js';
+import type { PlanReviewTables } from './plan-review.tables.js';
 import type { PolicyTables } from './policy.tables.js';
 import type { SecretTables } from './secret.tables.js';
 import type { SessionTables } from './session.tables.js';
@@ -13,7 +14,8 @@ import type { SessionTables } from './session.tables.js';
  * operational rows have no event; the idempotency record is kept for ever. Times are ISO 8601 text in UTC with
  * milliseconds (`2031-01-01T00:00:00.000Z`), so text order is time order.
  */
-export interface Tables extends OutcomeTables, SecretTables, SessionTables, LeaseTables, StandingTables, PolicyTables {
+export interface Tables
+  extends OutcomeTables, SecretTables, SessionTables, LeaseTables, StandingTables, PlanReviewTables, PolicyTables {
   runs: {
     run_id: string;
     tenant: string;

@@ -17,6 +17,7 @@ import { runReader } from '../readers/run.reader.js';
 import { secretReader } from '../readers/secret.reader.js';
 import { sessionReader } from '../readers/session.reader.js';
 import type { StoreReader } from '../readers/store-reader.js';
+import { planReviewReader } from '../readers/plan-review.reader.js';
 import { standingReader } from '../readers/standing.reader.js';
 import { sinkReader } from '../readers/sink.reader.js';
 import { toolCallReader } from '../readers/tool-call.reader.js';
@@ -87,6 +88,7 @@ function readerOn(database: Database.Database, source: DataSource, keyRing: KeyR
     ...secretReader(connection),
     ...sessionReader(connection, keys),
     ...standingReader(connection),
+    ...planReviewReader(connection),
     ...policyReader(connection, keys),
   };
 }

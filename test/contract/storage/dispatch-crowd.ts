@@ -113,7 +113,7 @@ export class Parts {
     readonly desk: CrowdedDesk,
     readonly policy: ScriptedPolicy,
     private readonly registry: CapabilityRegistry,
-    private readonly gate: CapabilityGate,
+    readonly gate: CapabilityGate,
     private readonly slots: ExecutionSlots,
     private readonly pauses: PauseBoard,
   ) {}
@@ -165,7 +165,7 @@ export class Parts {
     return (this.lending ??= leasesOf(this));
   }
 
-  private get judge(): Judge {
+  get judge(): Judge {
     const policy = servicePlayedBy(this.policy);
     const facts = new FactReader(policy, this.pauses, this.desk, this.settings);
     const grants = new GrantBook(this.store, new GrantBoard(this.store.read, this.store.feed));
@@ -173,8 +173,16 @@ export class Parts {
     return new Judge(policy, new CaseFile(this.store), this.settings, grounds);
   }
 
-  private get rejudgement(): Rejudgement {
+  get rejudgement(): Rejudgement {
     return new Rejudgement(this.desk, this.gate, this.judge);
+  }
+
+  get lostGround(): LostGround {
+    return new LostGround(this.desk, new ApprovalExpiry(this.desk, this.log), this.rejudgement);
+  }
+
+  get deciding(): DecideApprovalHandler {
+    return new DecideApprovalHandler(this.desk, new CommandLog(this.desk), this.gate, this.judge, this.lostGround);
   }
 
   get dispatcher(): Dispatcher {
@@ -216,11 +224,9 @@ export class Parts {
 
   /** A call that a person has approved. */
   async approved(): Promise<string> {
-    const { desk, gate, judge, rejudgement } = this;
     this.policy.ask();
     const id = await this.propose();
     const { row, state } = await this.approvalOf(id);
-    const lostGround = new LostGround(desk, new ApprovalExpiry(desk, this.log), rejudgement);
     const word = {
       approvalId: row.approval_id,
       decision: 'allow',
@@ -228,9 +234,7 @@ export class Parts {
       reason: null,
       expectedVersion: null,
     } as const;
-    await new DecideApprovalHandler(desk, new CommandLog(desk), gate, judge, lostGround).execute(
-      new DecideApproval(APPROVER, word, null),
-    );
+    await this.deciding.execute(new DecideApproval(APPROVER, word, null));
     this.policy.allow();
     return id;
   }
