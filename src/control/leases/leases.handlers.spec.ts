@@ -94,6 +94,7 @@ describe('the renewal of a lease', () => {
     const wrong = (await held(other)) ?? '';
     const next = await renew(first, { token: wrong });
     expect(next.token).toBeNull();
+    here.clock.advance(1_000);
     expect((await renew(next.leaseId, { token: `${await held(next.leaseId)}x` })).token).toBeNull();
     const without = new RenewLease(TOOL, other, null, null, null);
     expect((await renewing.execute(without)).token).toBeNull();
