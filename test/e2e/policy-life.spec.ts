@@ -108,17 +108,19 @@ describe('the command line', () => {
     writeFileSync(tokenFile, await stack.token({ ...CAST.operator }));
     const server = ['--url', stack.proxy.url, '--token-file', tokenFile];
     const { toolCallId } = (await propose()).body;
-    const replayed = await countersign(['policy', 'replay', toolCallId, ...server], stack.environment);
-    expect(replayed).toMatchObject({ code: 0, out: expect.stringContaining('requires_confirmation  same') });
     const folder = join(stack.dir, 'policies');
-    const previewed = await countersign(['policy', 'preview', '--dir', folder, ...server], stack.environment);
-    expect(previewed).toMatchObject({ code: 0, out: expect.stringContaining(': 0 of ') });
-    const passed = await countersign(['policy', 'test'], stack.environment);
-    expect(passed).toMatchObject({ code: 0, out: '6 passed, 0 failed\n' });
     const wrong =
       '[{ name: x, capability: demo.pay, request: { sub: s, input: { amount: 1 } }, expect: { outcome: allow } }]';
     writeFileSync(join(stack.dir, 'wrong.cases.yaml'), wrong);
-    const failed = await countersign(['policy', 'test', join(stack.dir, 'wrong.cases.yaml')], stack.environment);
+    const [replayed, previewed, passed, failed] = await Promise.all([
+      countersign(['policy', 'replay', toolCallId, ...server], stack.environment),
+      countersign(['policy', 'preview', '--dir', folder, ...server], stack.environment),
+      countersign(['policy', 'test'], stack.environment),
+      countersign(['policy', 'test', join(stack.dir, 'wrong.cases.yaml')], stack.environment),
+    ]);
+    expect(replayed).toMatchObject({ code: 0, out: expect.stringContaining('requires_confirmation  same') });
+    expect(previewed).toMatchObject({ code: 0, out: expect.stringContaining(': 0 of ') });
+    expect(passed).toMatchObject({ code: 0, out: '6 passed, 0 failed\n' });
     expect(failed.code).toBe(1);
     expect(failed.out).toContain('  outcome: expected "allow", got "requires_confirmation"');
     expect(failed.out).toContain('0 passed, 1 failed');
