@@ -28,8 +28,8 @@ beforeAll(async () => {
   capabilities = await loadCapabilities(settings.capabilities.dir, settings);
   engine = await InProcessPolicyEvaluator.create();
 });
-afterAll(() => {
-  engine.stop();
+afterAll(async () => {
+  await engine.stop();
   rmSync(dir, { recursive: true, force: true });
 });
 
