@@ -74,7 +74,11 @@ describe('a file of golden cases', () => {
     ['a risk score that there is not', withFact('riskScore: 1001'), '/0/request/riskScore'],
     ['denials of nobody', withFact('previousDenials: { byPeople: 1 }'), '/0/request/previousDenials'],
     ['a fact that is a word', withFact('agentSuspended: "yes"'), '/0/request/agentSuspended'],
-    ['a limit without its most', CASE.replace('outcome: allow', 'outcome: allow, limits: { a.day: { add: 1 } }'), 'max'],
+    [
+      'a limit without its most',
+      CASE.replace('outcome: allow', 'outcome: allow, limits: { a.day: { add: 1 } }'),
+      'max',
+    ],
     ['no case at all', '[]', '(list)'],
     ['what is no list', 'name: x', '(list)'],
     ['what is no YAML', '- {', 'YAML'],

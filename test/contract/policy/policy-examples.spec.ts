@@ -49,16 +49,19 @@ const run = (file: string) =>
 describe('the worked examples of docs/policies.md', () => {
   it('are at least ten', () => expect(NAMES.length).toBeGreaterThanOrEqual(10));
 
-  it.each(NAMES)('%s is loaded without a word, answers its cases, and stands in the document as it is', async (name) => {
-    const folder = mkdtempSync(join(dir, 'set-'));
-    copyFileSync(join(EXAMPLES, `${name}.cedar`), join(folder, 'example.cedar'));
-    expect(await load(folder)).toMatchObject({ accepted: true, problems: [], warnings: [] });
-    const results = await run(join(EXAMPLES, `${name}.cases.yaml`));
-    expect(results.length).toBeGreaterThan(1);
-    expect(results.filter(({ problems }) => problems.length > 0)).toEqual([]);
-    const text = readFileSync(join(EXAMPLES, `${name}.cedar`), 'utf8');
-    expect(DOCUMENT).toContain(`<!-- examples/policies/${name}.cedar -->\n\n\`\`\`cedar\n${text}\`\`\`\n`);
-  });
+  it.each(NAMES)(
+    '%s is loaded without a word, answers its cases, and stands in the document as it is',
+    async (name) => {
+      const folder = mkdtempSync(join(dir, 'set-'));
+      copyFileSync(join(EXAMPLES, `${name}.cedar`), join(folder, 'example.cedar'));
+      expect(await load(folder)).toMatchObject({ accepted: true, problems: [], warnings: [] });
+      const results = await run(join(EXAMPLES, `${name}.cases.yaml`));
+      expect(results.length).toBeGreaterThan(1);
+      expect(results.filter(({ problems }) => problems.length > 0)).toEqual([]);
+      const text = readFileSync(join(EXAMPLES, `${name}.cedar`), 'utf8');
+      expect(DOCUMENT).toContain(`<!-- examples/policies/${name}.cedar -->\n\n\`\`\`cedar\n${text}\`\`\`\n`);
+    },
+  );
 
   it('have cases that another set fails', async () => {
     const folder = mkdtempSync(join(dir, 'set-'));
