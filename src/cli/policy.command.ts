@@ -47,7 +47,7 @@ async function test(words: readonly string[], given: Given, settings: Settings, 
   const dir = folderOf(given, settings);
   const capabilities = await loadCapabilities(settings.capabilities.dir, settings);
   const engine = await InProcessPolicyEvaluator.create();
-  const { approverGroups, decideWithinMs, executionWindowMs } = settings.policy;
+  const { approverGroups, decideWithinMs, executionWindowMs, timeZone } = settings.policy;
   const report = await loadPolicies(engine, {
     dir,
     approverGroups,
@@ -58,7 +58,7 @@ async function test(words: readonly string[], given: Given, settings: Settings, 
   for (const line of problemLines(report.warnings)) terminal.err(`warning: ${line}\n`);
   const files = words.length > 0 ? words.map((word) => resolve(word)) : await caseFilesIn(dir);
   if (files.length === 0) throw usage(`there are no cases: no *${CASES_SUFFIX} in ${dir}`);
-  const results = await runCases(files, capabilities, (request) => engine.decide(request));
+  const results = await runCases(files, capabilities, (request) => engine.decide(request), timeZone);
   const failed = results.filter(({ problems }) => problems.length > 0);
   for (const { file, name, problems } of failed) {
     terminal.out(`FAIL ${file}${name === null ? '' : ` ${JSON.stringify(name)}`}\n`);

@@ -64,6 +64,16 @@ async function serving(args: readonly string[]): Promise<{ child: ReturnType<typ
 }
 
 describe('the program', () => {
+  it('runs the golden cases of the refund family as the document says', async () => {
+    const settings = join(EXAMPLE, '../policies/countersign.yaml');
+    const family = join(EXAMPLE, 'policies-full');
+    expect(await countersign(['policy', 'test', '--config', settings, '--dir', family])).toEqual({
+      code: 0,
+      out: '28 passed, 0 failed\n',
+      err: '',
+    });
+  });
+
   it('says its versions, for people and as JSON', async () => {
     const json = await countersign(['version', '--json']);
     expect(json.code).toBe(0);

@@ -100,7 +100,7 @@ const introspect = async (token: string, more: object = {}): Promise<LeaseIntros
   (await upstream.post<LeaseIntrospected>('/v1/leases/introspect', { token, ...more })).body;
 
 describe('a call under a lease', () => {
-  it('takes nine events, and its lease ends with it [X01, P-06, K-37]', async () => {
+  it('takes nine events, and its lease ends with it [P-06, K-37]', async () => {
     const { body: call } = await harness.propose('demo.lent', { n: 1 });
     expect(call).toMatchObject({ status: 'completed' });
     expect(stack.tool.executions('/demo.lent').at(-1)?.headers).toMatchObject({ authorization: `Bearer ${KEY}` });

@@ -15,7 +15,8 @@ let amount = 0;
 
 beforeAll(async () => {
   stack = await Stack.start({
-    capabilities: opaqueManifest('demo.pay', { amount: { type: 'integer' } }),
+    // A busy machine is no finding: nothing here is about a tool that takes long.
+    capabilities: opaqueManifest('demo.pay', { amount: { type: 'integer' } }, { timeout: '10s' }),
     policies: ask('demo.pay'),
   });
   harness = await stack.as(CAST.harness);
@@ -116,6 +117,39 @@ describe('a folder of policies', () => {
       const refused = expectProblem(await reload(client), 'not_authorized');
       expect((await operator.command(refused.commandId ?? '')).body).toMatchObject({ status: 'rejected' });
     }
+    expect((await propose()).body.status).toBe('proposed');
+  });
+});
+
+describe('what the server knows besides the call', () => {
+  const spend = (sum: number) => harness.propose('demo.pay', { amount: sum }, { wait: 0 });
+
+  it('is a budget: what does not fit is a denied call with its reasons, and a denial makes it whole again', async () => {
+    const budget = '@limit("counter=spend.month;by=capability;add=input.amount;max=5000")\n';
+    stack.writePolicies({ 'demo.pay-permit.cedar': budget + (permit('demo.pay')['demo.pay-permit.cedar'] ?? '') });
+    expect((await reload()).status).toBe(202);
+    const asked = await spend(3000);
+    expect(asked.body.status).toBe('proposed');
+    const refused = (await spend(3001)).body;
+    expect(refused).toMatchObject({ status: 'denied', decision: { outcome: 'deny' } });
+    expect(refused.decision?.reasons[0]).toBe('budget_exceeded');
+    expect(refused.decision?.reasons[1]).toContain('The budget spend.month does not allow this call before');
+    await lena.decide(approvalIdOf(asked), 'deny');
+    expect((await spend(5000)).body.status).toBe('proposed');
+    expect((await spend(1001)).body.status).toBe('denied');
+  });
+
+  it('is that an operator has suspended the agent: the policy that reads it decides', async () => {
+    stack.writePolicies(forbid('demo.pay', 'context.agentSuspended'));
+    expect((await reload()).status).toBe(202);
+    expect((await propose()).body.status).toBe('proposed');
+    const target = { agent: 'support-agent' };
+    await operator.control({ type: 'pause', target });
+    const { decision, status } = (await propose()).body;
+    await operator.control({ type: 'unpause', target });
+    expect(status).toBe('denied');
+    expect(decision?.determining).toContain('demo.pay.forbid');
+    expect(decision?.reasons).toEqual(['demo.pay is switched off.']);
     expect((await propose()).body.status).toBe('proposed');
   });
 });

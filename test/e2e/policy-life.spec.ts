@@ -34,7 +34,8 @@ let amount = 0;
 
 beforeAll(async () => {
   stack = await Stack.start({
-    capabilities: opaqueManifest('demo.pay', { amount: { type: 'integer' } }),
+    // A busy machine is no finding: nothing here is about a tool that takes long.
+    capabilities: opaqueManifest('demo.pay', { amount: { type: 'integer' } }, { timeout: '10s' }),
     policies: ask('demo.pay'),
   });
   harness = await stack.as(CAST.harness);
@@ -50,7 +51,7 @@ const propose = () => {
 const overview = async () => (await operator.get<PolicyOverview>('/v1/policies')).body;
 
 describe('a decision that was recorded', () => {
-  it('is decided the same when the set that made it is asked again, by call and by its own id [X16]', async () => {
+  it('is decided the same when the set that made it is asked again, by call and by its own id', async () => {
     const proposed = await propose();
     const { toolCallId } = proposed.body;
     const whole = await operator.post<PolicyReplayReport>('/v1/policies/replay', { toolCallId });
@@ -93,7 +94,7 @@ describe('a candidate', () => {
     expect((await harness.call(toolCallId)).body.status).toBe('proposed');
   });
 
-  it('with problems is answered with every one of them [X15]', async () => {
+  it('with problems is answered with every one of them', async () => {
     const files = [{ name: 'x.cedar', text: '{' }, ...given({ 'y.cedar': 'permit (principal, action, resource);' })];
     const { body } = await operator.post<PolicyPreviewReport>('/v1/policies/preview', { files });
     expect(body.accepted).toBe(false);
@@ -107,17 +108,19 @@ describe('the command line', () => {
     writeFileSync(tokenFile, await stack.token({ ...CAST.operator }));
     const server = ['--url', stack.proxy.url, '--token-file', tokenFile];
     const { toolCallId } = (await propose()).body;
-    const replayed = await countersign(['policy', 'replay', toolCallId, ...server], stack.environment);
-    expect(replayed).toMatchObject({ code: 0, out: expect.stringContaining('requires_confirmation  same') });
     const folder = join(stack.dir, 'policies');
-    const previewed = await countersign(['policy', 'preview', '--dir', folder, ...server], stack.environment);
-    expect(previewed).toMatchObject({ code: 0, out: expect.stringContaining(': 0 of ') });
-    const passed = await countersign(['policy', 'test'], stack.environment);
-    expect(passed).toMatchObject({ code: 0, out: '6 passed, 0 failed\n' });
     const wrong =
       '[{ name: x, capability: demo.pay, request: { sub: s, input: { amount: 1 } }, expect: { outcome: allow } }]';
     writeFileSync(join(stack.dir, 'wrong.cases.yaml'), wrong);
-    const failed = await countersign(['policy', 'test', join(stack.dir, 'wrong.cases.yaml')], stack.environment);
+    const [replayed, previewed, passed, failed] = await Promise.all([
+      countersign(['policy', 'replay', toolCallId, ...server], stack.environment),
+      countersign(['policy', 'preview', '--dir', folder, ...server], stack.environment),
+      countersign(['policy', 'test'], stack.environment),
+      countersign(['policy', 'test', join(stack.dir, 'wrong.cases.yaml')], stack.environment),
+    ]);
+    expect(replayed).toMatchObject({ code: 0, out: expect.stringContaining('requires_confirmation  same') });
+    expect(previewed).toMatchObject({ code: 0, out: expect.stringContaining(': 0 of ') });
+    expect(passed).toMatchObject({ code: 0, out: '6 passed, 0 failed\n' });
     expect(failed.code).toBe(1);
     expect(failed.out).toContain('  outcome: expected "allow", got "requires_confirmation"');
     expect(failed.out).toContain('0 passed, 1 failed');
@@ -176,7 +179,7 @@ describe('a shadow, and activation as an approved action', () => {
     expectProblem(await operator.send('DELETE', '/v1/policies/shadow'), 'policy_shadow_not_set');
   });
 
-  it('one operator proposes, another one allows, and the folder decides nothing, restarts included [X17]', async () => {
+  it('one operator proposes, another one allows, and the folder decides nothing, restarts included', async () => {
     const start = await overview();
     expect(start).toMatchObject({ activation: 'approved', folderDiffers: false });
     expectProblem(await operator.control({ type: 'reload', target: 'policies' }), 'policy_activation_needs_approval');

@@ -10,6 +10,7 @@ const CASE = `
   request: { sub: sam, act: bot, input: { orderId: o-1, amountMinor: 100 } }
   expect: { outcome: allow }
 `;
+const withFact = (fact: string): string => CASE.replace('act: bot', `act: bot, ${fact}`);
 const read = (text: string): readonly GoldenCase[] => {
   const cases = readCases(text);
   if (!cases.ok) throw new Error(cases.problems.join('\n'));
@@ -69,6 +70,15 @@ describe('a file of golden cases', () => {
     ['an outcome that there is not', CASE.replace('outcome: allow', 'outcome: maybe'), '/0/expect/outcome'],
     ['a case without a request', '- name: x\n  capability: c\n  expect: { outcome: deny }\n', '/0/request'],
     ['a time without a zone', CASE.replace('act: bot', 'at: "2031-01-01T00:00:00"'), '/0/request/at'],
+    ['a counter that counts no whole number', withFact('counters: { spend.day: 1.5 }'), '/0/request/counters'],
+    ['a risk score that there is not', withFact('riskScore: 1001'), '/0/request/riskScore'],
+    ['denials of nobody', withFact('previousDenials: { byPeople: 1 }'), '/0/request/previousDenials'],
+    ['a fact that is a word', withFact('agentSuspended: "yes"'), '/0/request/agentSuspended'],
+    [
+      'a limit without its most',
+      CASE.replace('outcome: allow', 'outcome: allow, limits: { a.day: { add: 1 } }'),
+      'max',
+    ],
     ['no case at all', '[]', '(list)'],
     ['what is no list', 'name: x', '(list)'],
     ['what is no YAML', '- {', 'YAML'],
@@ -116,6 +126,11 @@ describe('the request of a case', () => {
       allowDuplicateIntent: true,
       riskScore: 80,
       counters: { 'spend.day': 4 },
+      environment: 'staging',
+      previousDenials: { byPeople: 1, byPolicy: 2 },
+      agentSuspended: true,
+      compensation: true,
+      breakGlass: true,
     };
     const { at: _, approvals: __, ...same } = stated;
     expect(request(stated)).toMatchObject({
@@ -123,6 +138,63 @@ describe('the request of a case', () => {
       approvals: { finance: { count: 2, includesRequester: false } },
       nowMs: Date.parse('2031-06-01T21:30:00Z'),
     });
+  });
+});
+
+describe('the time of a case', () => {
+  it('is the wall clock in the zone of the settings', () => {
+    const golden = caseWith({ outcome: 'allow' }, { at: '2031-06-01T22:30:00Z' });
+    const { time } = requestOf(golden, CAPABILITY, {}, 'Europe/Berlin');
+    expect(time).toEqual({ hour: 0, minute: 30, weekday: 1, dayOfMonth: 2, month: 6 });
+  });
+});
+
+describe('a budget of a case', () => {
+  const key = 'limit/2031-01-02T00:00:00.000Z/spend.day/{"principal":["sam","bot"]}';
+  const taking: PolicyDecision = { ...ALLOWED, reservations: [{ key, add: 100, max: 500 }] };
+  const spent = (amount: number, expected: object) => caseWith(expected, { counters: { 'spend.day': amount } });
+
+  it('that has room is taken of', async () => {
+    const limits = { 'spend.day': { add: 100, max: 500 } };
+    expect(await run(spent(400, { outcome: 'allow', limits }), taking)).toEqual([]);
+    expect(await run(caseWith({ outcome: 'allow', limits }), taking)).toEqual([]);
+  });
+
+  it('that is full denies, and nothing is taken', async () => {
+    const expected = { outcome: 'deny', denyCode: 'budget_exceeded', limits: {} };
+    expect(await run(spent(401, expected), taking)).toEqual([]);
+    expect(await run(spent(400, expected), taking)).toHaveLength(3);
+  });
+
+  it('is compared in the amount, in the most, and in which there are', async () => {
+    for (const limits of [{}, { 'spend.day': { add: 99, max: 500 } }, { 'spend.day': { add: 100, max: 501 } }]) {
+      expect(await run(caseWith({ outcome: 'allow', limits }), taking)).toMatchObject([{ what: 'limits' }]);
+    }
+  });
+});
+
+describe('the people of a case', () => {
+  const quorum = (expected: Record<string, number>) => caseWith({ outcome: 'requires_confirmation', quorum: expected });
+  const escalated: PolicyDecision = {
+    ...ASKED,
+    obligations: {
+      rules: [{ group: 'finance', count: 1, notRequester: true, escalation: { group: 'board', afterMs: 60_000 } }],
+      decideWithinMs: 1,
+      executionWindowMs: 1,
+    },
+  };
+
+  it('are all groups where it names them by group, in any order', async () => {
+    expect(await run(quorum({ 'support-lead': 1, finance: 2 }), ASKED)).toEqual([]);
+    expect(await run(quorum({ finance: 2 }), ASKED)).toMatchObject([{ what: 'quorum' }]);
+  });
+
+  it('are those it escalates to, and when', async () => {
+    const expecting = (afterSeconds: number) =>
+      caseWith({ outcome: 'requires_confirmation', escalation: { group: 'board', afterSeconds } });
+    expect(await run(expecting(60), escalated)).toEqual([]);
+    expect(await run(expecting(61), escalated)).toMatchObject([{ what: 'escalation' }]);
+    expect(await run(expecting(60), ASKED)).toMatchObject([{ what: 'escalation', got: null }]);
   });
 });
 

@@ -3,10 +3,7 @@ import { readManifestYaml } from '../../capabilities/manifest-yaml.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import { pointerFrom } from '../../domain/json/json-pointer.js';
 
-/**
- * Facts that the server supplies to a decision and that a case states as they would be: their form is that of the policy
- * request, and what a policy does not read does not matter.
- */
+/** Facts that the server supplies to a decision, in the form of the policy request; `time` follows from `at`. */
 export const FACT_KEYS = [
   'counters',
   'environment',
@@ -14,15 +11,23 @@ export const FACT_KEYS = [
   'previousDenials',
   'agentSuspended',
   'compensation',
+  'breakGlass',
 ] as const;
 export type FactKey = (typeof FACT_KEYS)[number];
 
 const word = z.string().min(1).max(256);
 const votes = z.strictObject({ count: z.int().min(0), includesRequester: z.boolean().optional() });
-const facts = Object.fromEntries(FACT_KEYS.map((key) => [key, z.unknown().optional()])) as Record<
-  FactKey,
-  z.ZodOptional<z.ZodUnknown>
->;
+const count = z.int().min(0);
+/** Typed, since a fact of another form would be one that no call has. */
+const facts = {
+  counters: z.record(word, count).optional(),
+  environment: word.optional(),
+  riskScore: count.max(1000).optional(),
+  previousDenials: z.strictObject({ byPeople: count, byPolicy: count }).optional(),
+  agentSuspended: z.boolean().optional(),
+  compensation: z.boolean().optional(),
+  breakGlass: z.boolean().optional(),
+} satisfies Record<FactKey, z.ZodType>;
 
 const caseSchema = z.strictObject({
   name: z.string().min(1).max(500),
@@ -42,11 +47,15 @@ const caseSchema = z.strictObject({
   }),
   expect: z.strictObject({
     outcome: z.enum(['allow', 'deny', 'requires_confirmation']),
-    denyCode: z.enum(['no_permit', 'forbidden', 'engine_error']).optional(),
+    denyCode: z.enum(['no_permit', 'forbidden', 'engine_error', 'budget_exceeded']).optional(),
     reasons: z.array(z.string()).optional(),
     determining: z.array(z.string()).optional(),
     group: word.optional(),
-    quorum: z.int().min(1).optional(),
+    /** Of the group that is asked, or of every group: `{ finance: 2, support-lead: 1 }`. */
+    quorum: z.union([z.int().min(1), z.record(word, z.int().min(1))]).optional(),
+    escalation: z.strictObject({ group: word, afterSeconds: z.int().min(1) }).optional(),
+    /** What the call takes of which budget; `{}`: of none. */
+    limits: z.record(word, z.strictObject({ add: count, max: count })).optional(),
   }),
 });
 

@@ -28,6 +28,7 @@ export async function runCases(
   files: readonly string[],
   capabilities: Pick<CapabilityRegistry, 'get'>,
   ask: Ask,
+  timeZone?: string,
 ): Promise<readonly CaseResult[]> {
   const results: CaseResult[] = [];
   for (const path of files) {
@@ -39,7 +40,7 @@ export async function runCases(
       continue;
     }
     for (const golden of read.cases) {
-      const wrong = await runCase(golden, capabilities.get(golden.capability), ask);
+      const wrong = await runCase(golden, capabilities.get(golden.capability), ask, timeZone);
       const problems = wrong.map(
         ({ what, expected, got }) => `${what}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`,
       );
