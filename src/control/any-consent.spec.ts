@@ -9,9 +9,21 @@ jest.setTimeout(60_000);
 const WORDS = Object.keys(CONSENT_DOINGS) as ConsentDoing['what'][];
 /** Drawn evenly a call would seldom come as far as being sent. */
 const LIKELY: readonly ConsentDoing['what'][] = [
-  ...['propose', 'propose', 'propose', 'vote', 'vote', 'vote', 'vote'],
-  ...['dispatch', 'dispatch', 'dispatch', 'answer', 'answer', 'retry', 'give_grant'],
-] as ConsentDoing['what'][];
+  'propose',
+  'propose',
+  'propose',
+  'vote',
+  'vote',
+  'vote',
+  'vote',
+  'dispatch',
+  'dispatch',
+  'dispatch',
+  'answer',
+  'answer',
+  'retry',
+  'give_grant',
+];
 
 const draw = fc.noBias(fc.nat({ max: 9_999 }));
 const doing = fc.record({ what: fc.constantFrom(...WORDS, ...LIKELY), pick: draw, flavour: draw });
