@@ -52,7 +52,10 @@ class RuledPolicy extends ScriptedPolicy {
     if (outcome === 'deny') this.deny('no');
     else if (outcome === 'allow') this.allow();
     else this.ask({ rules: missing.map((group) => ({ group, count: 1, notRequester: true, ...WIDER })) });
-    return super.decide(request);
+    const decision = await super.decide(request);
+    // The engine takes its time, and others go on meanwhile.
+    for (let turn = (this.asked.length % 5) * 12; turn > 0; turn -= 1) await Promise.resolve();
+    return decision;
   }
 }
 
