@@ -24,7 +24,7 @@ export interface Papers {
   readonly target: JsonObject;
   readonly agentReason: string | null;
   readonly requesterSubjects: readonly string[];
-  /** The policy request as it was first asked; approvals and time are the asker's to replace. */
+  /** The policy request as it was last asked; approvals, emergency and time are the asker's to say. */
   readonly request: PolicyRequest;
 }
 
@@ -54,6 +54,8 @@ export class CaseFile {
       proposal.manifestDigest === state.manifestDigest;
     if (!agreed) throw new RecordTampered('the stored call differs from what was proposed');
     const { request } = decided.payload as unknown as EventPayload<'policy.decided'>;
+    // An emergency lets one attempt pass: that an earlier one was one says nothing about the next.
+    const { breakGlass: _, ...asked } = request as unknown as Omit<PolicyRequest, 'input'>;
     return {
       args: proposal.arguments,
       redacted: (proposal.redacted ?? []) as readonly string[],
@@ -61,7 +63,7 @@ export class CaseFile {
       target: proposal.target,
       agentReason: proposal.reason ?? null,
       requesterSubjects: (proposal.requesterSubjects ?? []) as readonly string[],
-      request: { ...(request as unknown as Omit<PolicyRequest, 'input'>), input: proposal.arguments },
+      request: { ...asked, input: proposal.arguments },
     };
   }
 

@@ -38,7 +38,7 @@ export const CANCEL = {
   request: { method: 'POST', path: '/v1/cancel', body: { key: '{downstreamKey}' } },
 } as const;
 
-const CAPABILITIES: readonly Capability[] = [
+export const CAPABILITIES: readonly Capability[] = [
   refundCapability({ timeout: '30s' }),
   refundCapability({ name: 'refund.cancellable', cancel: CANCEL, timeout: '30s' }),
 ];
@@ -52,7 +52,6 @@ export interface Doing {
 
 /** The real handlers and workers over a store in memory, a policy and a tool that answer as they are told. */
 export class CommandWorld {
-  readonly installation = new Installation({ capabilities: CAPABILITIES });
   readonly calls: string[] = [];
   /** Attempts handed to the tool, with the call as the executor holds it: `tool.call.dispatching` is a send. */
   readonly onTheWire: LoadedCall[] = [];
@@ -64,9 +63,9 @@ export class CommandWorld {
   readonly stopping: StoppingRuns;
   readonly orphans: OrphanedAttempts;
   readonly expiry: ApprovalExpiry;
-  private orders = 0;
+  protected orders = 0;
 
-  constructor() {
+  constructor(readonly installation = new Installation({ capabilities: CAPABILITIES })) {
     const { desk, gate, judge, rejudgement, recorder, settings, log, store, leases } = this.installation;
     this.dispatcher = new Dispatcher(desk, gate, judge, rejudgement, leases.authority);
     const connector = {
@@ -98,7 +97,7 @@ export class CommandWorld {
     await this.stopping.idle();
   }
 
-  private async answerTo(work: () => Promise<unknown>): Promise<string> {
+  protected async answerTo(work: () => Promise<unknown>): Promise<string> {
     try {
       await work();
       return 'accepted';

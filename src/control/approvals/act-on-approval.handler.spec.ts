@@ -1,11 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApprovalDeskBench, codeOf, person } from '../../../test/builders/approval-desk.js';
-import { APPROVER, callerWith, OPERATOR, TENANT } from '../../../test/builders/installation.js';
+import { AGENT, APPROVER, callerWith, OPERATOR, TENANT } from '../../../test/builders/installation.js';
+import { failure } from '../../../test/builders/tool-call-examples.js';
 import { foldApproval } from '../../domain/approval/approval.evolve.js';
 import { domainEventOf } from '../../domain/events/domain-event.js';
 import { EscalationTimer } from '../../policy/approvals/escalation-timer.js';
+import { SuspendRun } from '../suspend-run/suspend-run.command.js';
+import { SuspendRunHandler } from '../suspend-run/suspend-run.handler.js';
 import type { ApprovalAct } from './act-on-approval.command.js';
 import type { DelegationTerms } from './standing-right.command.js';
+import { RetryToolCall } from '../retry-tool-call/retry-tool-call.command.js';
+import { RetryToolCallHandler } from '../retry-tool-call/retry-tool-call.handler.js';
 import { DecideApprovals, DecideApprovalsHandler } from './decide-approvals.js';
 
 const TWO = [{ group: 'finance', count: 2, notRequester: true }];
@@ -36,6 +41,19 @@ describe('a vote that is withdrawn', () => {
     expect((await bench.approval(id)).state).toMatchObject({ status: 'pending', votes: [] });
     await bench.decide(id);
     expect((await bench.approval(id)).state.votes).toHaveLength(1);
+  });
+
+  it('takes the grant with it also while the run rests: what was taken back is not sent when it goes on', async () => {
+    const bench = new ApprovalDeskBench();
+    const id = await bench.asked();
+    await bench.decide(id);
+    const { desk, commands, settings } = bench.installation;
+    const { run_id: runId } = (await bench.installation.call(id)).row;
+    await new SuspendRunHandler(desk, commands, settings).execute(new SuspendRun(AGENT, runId, null, null));
+    expect((await bench.installation.store.read.run(TENANT, runId))?.status).toBe('suspended');
+    await bench.act(id, withdraw);
+    expect(await bench.statusOf(id)).toBe('proposed');
+    expect((await bench.approval(id)).state).toMatchObject({ status: 'pending', votes: [] });
   });
 
   it('takes the grant with it, and the policy judges the call anew in the same unit', async () => {
@@ -219,6 +237,26 @@ describe('an emergency', () => {
     expect((await bench.approval(id)).row).toMatchObject({ review_owed: 0, reviewed_by: 'olga' });
     expect(await foldOf(bench, id)).toEqual((await bench.approval(id)).state);
     expect(await codeOf(bench.act(id, review, FRED))).toBe('review_not_owed');
+  });
+
+  it('is of one attempt: the next is judged without it, and people are asked', async () => {
+    const bench = new ApprovalDeskBench();
+    const { policy, desk, commands, gate, judge } = bench.installation;
+    const scripted = policy.decide.bind(policy);
+    policy.decide = (request) => {
+      if (request.breakGlass === true) policy.allow();
+      else policy.ask({ rules: TWO });
+      return scripted(request);
+    };
+    const id = await bench.installation.propose();
+    await bench.breakGlass(id, EVA);
+    expect(await bench.dispatch(id)).toBe('dispatching');
+    const times = { acceptedAt: '2031-01-01T10:00:02.000Z', sentAt: null };
+    await bench.installation.record(id, { kind: 'fail', failure: failure({ basis: 'not_sent' }), ...times });
+    const retry = new RetryToolCall(AGENT, id, null, null);
+    await new RetryToolCallHandler(desk, commands, gate, judge).execute(retry);
+    expect(policy.asked.at(-1)).not.toHaveProperty('breakGlass');
+    expect(await bench.statusOf(id)).toBe('proposed');
   });
 
   it('can still be refused by the policy when it is sent', async () => {

@@ -1,12 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApprovalDeskBench, codeOf, person } from '../../../test/builders/approval-desk.js';
 import { AGENT, APPROVER, callerWith, OPERATOR, proposalWith, TENANT } from '../../../test/builders/installation.js';
+import { failure } from '../../../test/builders/tool-call-examples.js';
 import { domainEventOf } from '../../domain/events/domain-event.js';
 import { foldStanding } from '../../domain/standing/standing.evolve.js';
+import type { ToolCallCommand } from '../../domain/tool-call/tool-call.commands.js';
 import { GrantBoard } from '../../policy/grants/grant-board.js';
 import { StandingExpiry } from '../../policy/grants/standing-expiry.js';
 import { grantState } from '../../storage/rows/standing.row.js';
 import { ProposeToolCall } from '../propose-tool-call/propose-tool-call.command.js';
+import { RetryToolCall } from '../retry-tool-call/retry-tool-call.command.js';
+import { RetryToolCallHandler } from '../retry-tool-call/retry-tool-call.handler.js';
 import type { GrantTerms } from './standing-right.command.js';
 
 const GRANT: GrantTerms = {
@@ -18,6 +22,13 @@ const GRANT: GrantTerms = {
   argumentsEqual: null,
   until: '2031-01-01T11:00:00.000Z',
   reason: 'this hour',
+};
+
+const NOT_SENT: ToolCallCommand = {
+  kind: 'fail',
+  failure: failure({ basis: 'not_sent' }),
+  acceptedAt: '2031-01-01T10:00:02.000Z',
+  sentAt: null,
 };
 
 /** A policy that asks finance unless enough of them allow already. */
@@ -88,6 +99,59 @@ describe('a standing grant', () => {
     expect(await bench.dispatch(id)).toBe('closed');
     expect(await bench.statusOf(id)).toBe('proposed');
     expect((await bench.approval(id)).state.status).toBe('pending');
+  });
+
+  it('counts beside the votes of another group when the call is sent', async () => {
+    const bench = new ApprovalDeskBench();
+    const { policy } = bench.installation;
+    const scripted = policy.decide.bind(policy);
+    policy.decide = (request) => {
+      const missing = ['board', 'finance'].filter((group) => (request.approvals[group]?.count ?? 0) < 1);
+      if (missing.length === 0) policy.allow();
+      else policy.ask({ rules: missing.map((group) => ({ group, count: 1, notRequester: true })) });
+      return scripted(request);
+    };
+    const { id: grantId } = await bench.give(GRANT);
+    const id = await bench.installation.propose();
+    expect((await bench.approval(id)).state.rules.map(({ group }) => group)).toEqual(['board']);
+    await bench.decide(id, person('bea', 'board'));
+    expect(await bench.dispatch(id)).toBe('dispatching');
+    const other = await bench.installation.propose({ arguments: { orderId: 'o-2', amountMinor: 5 } });
+    await bench.decide(other, person('bea', 'board'));
+    await bench.revoke('grant', grantId);
+    expect(await bench.dispatch(other)).toBe('closed');
+    expect((await bench.approval(other)).state.rules.map(({ group }) => group)).toEqual(['board', 'finance']);
+  });
+
+  it.each([
+    ['another person gave it', { granted_by: 'mallory' }],
+    ['it lasts longer', { until: '2031-12-31T00:00:00.000Z' }],
+    ['another group gave it', { approver_group: 'board' }],
+  ])('whose row was changed to say that %s allows nothing', async (_, changed) => {
+    const bench = asking();
+    const { id } = await bench.give(GRANT);
+    const { store, policy } = bench.installation;
+    const row = store.rows('grants').find(({ grant_id }) => grant_id === id);
+    Object.assign(row ?? {}, changed);
+    expect(await bench.statusOf(await bench.installation.propose())).toBe('proposed');
+    expect(policy.asked.at(-1)?.approvals).toEqual({});
+  });
+
+  it('covers also the next attempt of a call that it covered', async () => {
+    const bench = asking();
+    const { id: grantId } = await bench.give(GRANT);
+    const id = await bench.installation.propose();
+    const { desk, commands, gate, judge } = bench.installation;
+    const retry = () =>
+      new RetryToolCallHandler(desk, commands, gate, judge).execute(new RetryToolCall(AGENT, id, null, null));
+    await bench.installation.record(id, NOT_SENT);
+    await retry();
+    expect(await bench.statusOf(id)).toBe('authorized');
+    expect(await bench.dispatch(id)).toBe('dispatching');
+    await bench.revoke('grant', grantId);
+    await bench.installation.record(id, NOT_SENT);
+    await retry();
+    expect(await bench.statusOf(id)).toBe('proposed');
   });
 
   it('that is revoked between the judgement and the unit fails the unit', async () => {

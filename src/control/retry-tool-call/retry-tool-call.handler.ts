@@ -52,7 +52,9 @@ export class RetryToolCallHandler implements ICommandHandler<RetryToolCall> {
       throw pausedFor(this.gate.storeIsHeld ? 'store_held' : 'paused');
     }
     const papers = await this.judge.open(loaded);
-    const asked = { ...papers.request, approvals: {}, attempt, nowMs: Date.parse(now) };
+    const { grants } = this.judge;
+    const standing = grants.isEmpty ? null : await grants.consentForRecorded(loaded, papers, now);
+    const asked = { ...papers.request, approvals: standing?.facts ?? {}, attempt, nowMs: Date.parse(now) };
     const { request, decision } = await this.judge.decide(asked, circumstancesOf(loaded));
     mustBeAnAnswer(decision);
     const readings = needsReadings(capability, decision)
@@ -60,7 +62,8 @@ export class RetryToolCallHandler implements ICommandHandler<RetryToolCall> {
       : undefined;
     if (readings !== undefined) mustHold(readings);
     for (const guard of this.gate.guards(capability, row.tenant, state.principal)) draft.guard(guard);
-    draft.guard(runIsOpen(row.run_id)).guard(this.judge.guard(decision));
+    draft.guard(runIsOpen(row.run_id)).guard(this.judge.guard(decision, request));
+    if (standing !== null) for (const guard of standing.guards) draft.guard(guard);
     this.judge.record(draft, call, { ...papers, phase: 'retry', request, decision, capability, now, readings });
     return draft;
   }

@@ -3,7 +3,7 @@ import { CapabilityGate } from '../../capabilities/capability-gate.js';
 import { ApprovalInUnit } from '../../storage/units/approval-in-unit.js';
 import { CallInUnit } from '../../storage/units/call-in-unit.js';
 import type { LoadedApproval, LoadedCall } from '../../storage/units/load.js';
-import { runIsOpen } from '../../storage/units/run-in-unit.js';
+import { runTakesDecisions } from '../../storage/units/run-in-unit.js';
 import { UnitDesk } from '../../storage/units/unit-desk.js';
 import type { UnitDraft } from '../../storage/units/unit-draft.js';
 import { circumstancesOf } from '../facts/fact-reader.js';
@@ -71,10 +71,10 @@ export class Rejudgement {
     const readings = needsReadings(capability, decision)
       ? (ground?.readings ?? (await this.judge.preconditions.read(capability, papers)))
       : undefined;
-    // Nothing is sent here, so a pause does not matter: the dispatch looks at it.
+    // Nothing is sent here, so neither a pause nor a run that rests matters: the dispatch looks at both.
     draft
       .guard(this.gate.definitionGuard(capability))
-      .guard(runIsOpen(call.row.run_id))
+      .guard(runTakesDecisions(call.row.run_id))
       .guard(this.judge.guard(decision));
     this.judge.record(draft, next, { ...papers, phase: 'propose', request, decision, capability, now, readings });
   }

@@ -1,11 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { domainEventOf } from '../../domain/events/domain-event.js';
 import { canonicalJson } from '../../domain/json/canonical-json.js';
 import { valueAt } from '../../domain/json/json-pointer.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { Principal } from '../../domain/principal.js';
+import { foldStanding } from '../../domain/standing/standing.evolve.js';
+import { grantState } from '../../storage/rows/standing.row.js';
 import type { TableRow } from '../../storage/rows/tables.js';
 import { Store } from '../../storage/store.js';
 import type { Guard } from '../../storage/unit.js';
+import type { LoadedCall } from '../../storage/units/load.js';
+import type { Papers } from '../case-file.js';
 import type { GroupFacts } from '../core/policy-types.js';
 import { GrantBoard } from './grant-board.js';
 
@@ -21,9 +27,11 @@ export interface CoveredCall {
   readonly now: string;
 }
 
+type Facts = Readonly<Record<string, GroupFacts>>;
+
 /** What standing grants say about a call, and what a unit that rests on it must hold. */
 export interface StandingConsent {
-  readonly facts: Readonly<Record<string, GroupFacts>>;
+  readonly facts: Facts;
   readonly guards: readonly Guard[];
 }
 
@@ -43,6 +51,19 @@ export class GrantBook {
     return this.board.isEmpty;
   }
 
+  /** What standing grants say now of a call that is on record. */
+  consentForRecorded({ row, state }: LoadedCall, papers: Papers, now: string): Promise<StandingConsent | null> {
+    return this.consentFor({
+      tenant: row.tenant,
+      capability: state.capability,
+      principal: state.principal,
+      requesterSubjects: papers.requesterSubjects,
+      args: papers.args,
+      intentDigest: row.intent_digest,
+      now,
+    });
+  }
+
   async consentFor(call: CoveredCall): Promise<StandingConsent | null> {
     if (this.board.isEmpty) return null;
     const grants = (await this.store.read.activeGrants(call.tenant, call.capability)).filter((row) => isFor(row, call));
@@ -53,16 +74,36 @@ export class GrantBook {
     return { facts: factsOf(meant), guards: [...meant.map(stillStands), notRefused(call)] };
   }
 
-  /** Which arguments it is for is in the sealed event alone. */
+  /**
+   * Which arguments it is for is in the sealed event alone; and a row that says anything else than the events do, of the person,
+   * the scope, the time or the end, allows nothing.
+   */
   private async meansThese(row: TableRow<'grants'>, args: JsonObject): Promise<boolean> {
-    const event = await this.store.read.event(row.tenant, row.created_event_id);
-    if (event === null) return false;
-    const equal = (event.payload['argumentsEqual'] ?? {}) as JsonObject;
+    const events = await this.store.read.streamEvents(row.tenant, { kind: 'grant', id: row.grant_id });
+    const told = events.map(({ envelope, payload }) => domainEventOf(envelope.eventType, payload));
+    if (!isDeepStrictEqual(foldStanding(told), grantState(row))) return false;
+    const equal = (events[0]?.payload['argumentsEqual'] ?? {}) as JsonObject;
     return Object.entries(equal).every(([pointer, wanted]) => {
       const actual = valueAt(args, pointer);
       return actual !== undefined && wanted !== undefined && canonicalJson(actual) === canonicalJson(wanted);
     });
   }
+}
+
+/**
+ * What the policy is told where people were asked and others allow standing: of each group the more, since the same person may
+ * have done both.
+ */
+export function besides(voted: Facts, standing: Facts): Facts {
+  const merged: Record<string, GroupFacts> = { ...voted };
+  for (const [group, { count, includesRequester }] of Object.entries(standing)) {
+    const vote = voted[group];
+    merged[group] = {
+      count: Math.max(count, vote?.count ?? 0),
+      includesRequester: includesRequester || vote?.includesRequester === true,
+    };
+  }
+  return merged;
 }
 
 function isFor(row: TableRow<'grants'>, call: CoveredCall): boolean {

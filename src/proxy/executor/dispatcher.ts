@@ -9,8 +9,7 @@ import { ID_PREFIXES } from '../../domain/ids/ids.js';
 import type { JsonObject } from '../../domain/json/json-value.js';
 import type { ToolCallIn } from '../../domain/tool-call/tool-call.state.js';
 import { Rejudgement } from '../../policy/approvals/rejudgement.js';
-import type { Papers } from '../../policy/case-file.js';
-import type { StandingConsent } from '../../policy/grants/grant-book.js';
+import { besides, type StandingConsent } from '../../policy/grants/grant-book.js';
 import { reasonsOf, snapshotOf } from '../../policy/core/precondition.js';
 import { circumstancesOf } from '../../policy/facts/fact-reader.js';
 import type { Judged } from '../../policy/judged.js';
@@ -82,9 +81,11 @@ export class Dispatcher {
       await this.rejudgement.rejudge(approval, call, 'digest_mismatch');
       return 'closed';
     }
-    const standing =
-      approval !== null || this.judge.grants.isEmpty ? null : await this.standingConsent(call, papers, now);
-    const approvals = approval === null ? (standing?.facts ?? {}) : approvalFacts(approval.state);
+    // A call that rests on no standing grant costs no read where nobody has given any.
+    const { grants } = this.judge;
+    const standing = grants.isEmpty ? null : await grants.consentForRecorded(call, papers, now);
+    const voted = approval === null ? {} : approvalFacts(approval.state);
+    const approvals = standing === null ? voted : besides(voted, standing.facts);
     const emergency = approval !== null && approval.state.breakGlass !== null ? { breakGlass: true } : {};
     const asked = { ...papers.request, approvals, attempt: call.state.attempt, nowMs, ...emergency };
     const { request, decision } = await this.judge.decide(asked, circumstancesOf(call));
@@ -100,19 +101,6 @@ export class Dispatcher {
   private async approvalOf({ row, state }: Authorized): Promise<LoadedApproval | null> {
     if (state.basis !== 'approval' || row.approval_id === null) return null;
     return loadApproval(this.desk.read, row.tenant, row.approval_id);
-  }
-
-  /** What people's standing grants say now; a call that rests on none costs no read where nobody has given any. */
-  private standingConsent({ row, state }: Authorized, papers: Papers, now: string): Promise<StandingConsent | null> {
-    return this.judge.grants.consentFor({
-      tenant: row.tenant,
-      capability: state.capability,
-      principal: state.principal,
-      requesterSubjects: papers.requesterSubjects,
-      args: papers.args,
-      intentDigest: row.intent_digest,
-      now,
-    });
   }
 
   /** The policy would let it go: now what it rests on is read, and then everything is looked at again, which takes no time. */
