@@ -215,12 +215,12 @@ export class ConsentWorld extends CommandWorld {
   }
 
   async edit(id: string, amountMinor: number): Promise<unknown> {
-    const { desk, judge, proposing } = this.installation;
+    const { desk, commands, judge, proposing } = this.installation;
     const { row, state } = await this.installation.approvalOf(id);
     this.orders += 1;
     const args = { orderId: `o-${this.orders}`, amountMinor };
     const edited = { digest: state.consentDigest, args, reason: 'less' };
-    const done = new EditToolCallHandler(desk, judge, proposing).execute(
+    const done = new EditToolCallHandler(desk, commands, judge, proposing).execute(
       new EditToolCall(APPROVER, row.approval_id, edited),
     );
     this.calls.push((await done).toolCallId);
