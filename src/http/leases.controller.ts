@@ -167,7 +167,12 @@ export class LeasesController {
     const headers = readHeaders(RENEW_LEASE.headers, sent);
     const ttlMs = body.ttlSeconds === undefined ? null : body.ttlSeconds * 1000;
     const renewed = await this.commands.execute(
-      new RenewLease(caller, leaseId, body.scopes ?? null, ttlMs, commandIdOf(body, headers), body.token ?? null),
+      new RenewLease(
+        caller,
+        leaseId,
+        { scopes: body.scopes ?? null, ttlMs, token: body.token ?? null },
+        commandIdOf(body, headers),
+      ),
     );
     void reply.code(200).header('cache-control', 'no-store');
     const lease = represent(await this.queries.execute(new GetLease(caller, renewed.leaseId)));

@@ -220,7 +220,7 @@ export class ConsentWorld extends CommandWorld {
     this.orders += 1;
     const args = { orderId: `o-${this.orders}`, amountMinor };
     const edited = { digest: state.consentDigest, args, reason: 'less' };
-    const done = new EditToolCallHandler(desk, commands, judge, proposing).execute(
+    const done = new EditToolCallHandler(desk, judge, proposing, commands).execute(
       new EditToolCall(APPROVER, row.approval_id, edited),
     );
     this.calls.push((await done).toolCallId);

@@ -39,17 +39,22 @@ export interface Renewed {
   readonly token: string | null;
 }
 
+/** What a renewal asks for; null: as it was. */
+export interface LeaseRenewal {
+  readonly scopes: readonly string[] | null;
+  readonly ttlMs: number | null;
+  /** The token of the lease, from whoever holds it; null: the caller holds none, and is given none. */
+  readonly token: string | null;
+}
+
 /** Puts a new lease in the place of one that has not ended: never wider, never after a stop. */
 export class RenewLease extends Command<Renewed> {
   constructor(
     readonly caller: Caller,
     readonly leaseId: string,
-    readonly scopes: readonly string[] | null,
-    readonly ttlMs: number | null,
+    readonly renewal: LeaseRenewal,
     /** Names the renewal: the same again is the same lease. */
     readonly commandId: string | null,
-    /** The token of the lease, from whoever holds it; null: the caller holds none, and is given none. */
-    readonly token: string | null = null,
   ) {
     super();
   }

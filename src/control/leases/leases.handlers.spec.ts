@@ -53,7 +53,7 @@ const renew = async (
   { caller = TOOL, scopes = null as string[] | null, commandId = null as string | null, token = '' } = {},
 ) => {
   const shown = token === '' ? await held(leaseId) : token;
-  return renewing.execute(new RenewLease(caller, leaseId, scopes, null, commandId, shown));
+  return renewing.execute(new RenewLease(caller, leaseId, { scopes, ttlMs: null, token: shown }, commandId));
 };
 
 describe('the renewal of a lease', () => {
@@ -96,7 +96,7 @@ describe('the renewal of a lease', () => {
     expect(next.token).toBeNull();
     here.clock.advance(1_000);
     expect((await renew(next.leaseId, { token: `${await held(next.leaseId)}x` })).token).toBeNull();
-    const without = new RenewLease(TOOL, other, null, null, null);
+    const without = new RenewLease(TOOL, other, { scopes: null, ttlMs: null, token: null }, null);
     expect((await renewing.execute(without)).token).toBeNull();
   });
 

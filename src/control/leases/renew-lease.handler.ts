@@ -28,7 +28,7 @@ export class RenewLeaseHandler implements ICommandHandler<RenewLease> {
     private readonly settings: Settings,
   ) {}
 
-  async execute({ caller, leaseId, scopes, ttlMs, commandId, token }: RenewLease): Promise<Renewed> {
+  async execute({ caller, leaseId, renewal: { scopes, ttlMs, token }, commandId }: RenewLease): Promise<Renewed> {
     const details = { scopes, ttlMs };
     const asked = { type: 'renew_lease', target: { leaseId }, details, commandId };
     const acknowledged = await this.log.carryOut(caller, asked, async (start, now) => {
