@@ -38,10 +38,12 @@ describe('pinning the manifests in force', () => {
     expect(inForce(installation)).toEqual(['1.0.0 superseded', '2.0.0 active']);
     await register(installation, refundCapability());
     expect(inForce(installation).toSorted()).toEqual(['1.0.0 active', '2.0.0 superseded']);
-    expect(installation.store.events.map(({ payload }) => payload['supersedesVersion'])).toEqual([
-      null,
-      '1.0.0',
-      '2.0.0',
+    expect(
+      installation.store.events.map(({ envelope, payload }) => [envelope.eventType, payload['supersedesVersion']]),
+    ).toEqual([
+      ['capability.registered', null],
+      ['capability.registered', '1.0.0'],
+      ['capability.rolled_back', '2.0.0'],
     ]);
   });
 

@@ -7,7 +7,8 @@ import type { Capability } from './manifest.js';
 
 /**
  * Pins the manifests in force: each `name@version` is recorded with the digest of its definition, once. The same
- * version with another definition stops the start, because approvals and decisions name the version.
+ * version with another definition stops the start, because approvals and decisions name the version. A manifest that is put
+ * back to a version that was in force before is a rollback, and is recorded as one: what waits under the other version ends.
  */
 @Injectable()
 export class CapabilityRegistration {
@@ -47,7 +48,9 @@ export class CapabilityRegistration {
       supersedesVersion: current?.version ?? null,
     };
     const refs = { capabilityId: capability.id };
-    const [eventId] = draft.append(stream, streamVersion, [{ type: 'capability.registered', payload }], refs);
+    const wasInForce = (await this.desk.read.capabilityVersion(name, version)) !== null;
+    const type = wasInForce ? 'capability.rolled_back' : 'capability.registered';
+    const [eventId] = draft.append(stream, streamVersion, [{ type, payload }], refs);
     if (current !== null) {
       draft.write({
         op: 'set',

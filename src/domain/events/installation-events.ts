@@ -12,6 +12,12 @@ export const INSTALLATION_EVENTS = {
     manifestDigest: 'text',
     supersedesVersion: 'text?',
   }),
+  /** A version that was in force before is in force again; `supersedesVersion` is the one that it takes the place of. */
+  'capability.rolled_back': define('capability', 1, ['control-plane'], {
+    capabilityVersion: 'text',
+    manifestDigest: 'text',
+    supersedesVersion: 'text?',
+  }),
   'capability.held': define('capability', 1, ['capability-runtime'], { capabilityVersion: 'text', reason: 'text' }),
   'capability.released': define('capability', 1, ['capability-runtime', 'control-plane'], {
     capabilityVersion: 'text',
