@@ -98,6 +98,7 @@ beforeAll(async () => {
     until,
     reason: MARK,
   });
+  const review = await harness.post<{ planReviewId: string }>(`/v1/runs/${runId}/plan-reviews`, { plan: MARK });
   ids = {
     toolCallId: proposed.body.toolCallId,
     approvalId: approvalIdOf(proposed),
@@ -109,6 +110,7 @@ beforeAll(async () => {
     leaseId: leases.items[0]?.leaseId ?? '',
     grantId: granted.body.grantId,
     delegationId: lentOn.body.delegationId,
+    planReviewId: review.body.planReviewId,
   };
   operations = operationsOf((await harness.get<Document>('/openapi.json')).body);
 });
