@@ -1,6 +1,6 @@
 /**
- * Every spec, in two runs of Jest one after the other: specs that start no server have all processors, specs that do leave
- * them half. The line at the end counts both.
+ * Every spec, in runs of Jest one after the other: specs of faults, which watch servers die by the clock, leave those half of the
+ * processors; all others share them. The line at the end counts all runs.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,8 @@ const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.me
 const NODE_ARGS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
 const RUNS = [
   ['--selectProjects', 'unit', 'architecture', 'contract', '--maxWorkers=100%'],
-  ['--selectProjects', 'e2e', 'fault'],
+  ['--selectProjects', 'e2e', '--maxWorkers=100%'],
+  ['--selectProjects', 'fault'],
 ];
 
 const dir = mkdtempSync(join(tmpdir(), 'countersign-tests-'));
