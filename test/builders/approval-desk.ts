@@ -1,3 +1,4 @@
+import type { Capability } from '../../src/capabilities/manifest.js';
 import { ActOnApproval, type ApprovalAct } from '../../src/control/approvals/act-on-approval.command.js';
 import { ActOnApprovalHandler } from '../../src/control/approvals/act-on-approval.handler.js';
 import { ConsentGround } from '../../src/control/approvals/consent-ground.js';
@@ -31,7 +32,8 @@ export class ApprovalDeskBench {
   readonly deciding: DecideApprovalHandler;
   private readonly acting: ActOnApprovalHandler;
 
-  constructor() {
+  /** Without `capabilities`: the refund that rests on nothing. */
+  constructor(capabilities?: readonly Capability[]) {
     const { policy } = settingsWith();
     const settings = settingsWith({
       policy: {
@@ -41,7 +43,7 @@ export class ApprovalDeskBench {
         breakGlassGroups: ['incident'],
       },
     });
-    this.installation = new Installation({ settings });
+    this.installation = new Installation({ settings, ...(capabilities === undefined ? {} : { capabilities }) });
     const { desk, commands, gate, judge, rejudgement, log } = this.installation;
     const lostGround = new LostGround(desk, new ApprovalExpiry(desk, log), rejudgement);
     this.deciding = new DecideApprovalHandler(desk, commands, gate, judge, lostGround);

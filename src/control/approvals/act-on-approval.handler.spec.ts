@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApprovalDeskBench, codeOf, person } from '../../../test/builders/approval-desk.js';
-import { AGENT, APPROVER, callerWith, OPERATOR, TENANT } from '../../../test/builders/installation.js';
+import {
+  AGENT,
+  APPROVER,
+  callerWith,
+  OPERATOR,
+  refundCapability,
+  TENANT,
+} from '../../../test/builders/installation.js';
+import { ORDER_PATH, preconditionWith, restsOn } from '../../../test/builders/precondition-examples.js';
 import { failure } from '../../../test/builders/tool-call-examples.js';
 import { foldApproval } from '../../domain/approval/approval.evolve.js';
 import { domainEventOf } from '../../domain/events/domain-event.js';
@@ -212,6 +220,20 @@ describe('a question that is widened', () => {
 });
 
 describe('an emergency', () => {
+  it('grants nothing when what the call rests on is not as it was shown [K-97]', async () => {
+    const bench = new ApprovalDeskBench([refundCapability(restsOn(preconditionWith()))]);
+    const { world } = bench.installation;
+    world.values.set(ORDER_PATH, { status: 'open' });
+    const id = await bench.asked();
+    world.values.set(ORDER_PATH, { status: 'held' });
+    expect(await codeOf(bench.breakGlass(id, EVA))).toBe('precondition_changed');
+    expect(bench.installation.store.events.map(({ envelope }) => envelope.eventType)).not.toContain(
+      'approval.break_glass_used',
+    );
+    expect(await bench.statusOf(id)).toBe('proposed');
+    expect(await codeOf(bench.breakGlass(id, EVA))).toBe('recorded');
+  });
+
   it('lets the call pass alone, the policy sees that it is one, and a review is owed', async () => {
     const bench = new ApprovalDeskBench();
     const id = await bench.asked(TWO);

@@ -49,6 +49,25 @@ describe('taking an authorized call to its dispatch', () => {
     expect(installation.store.units.at(-1)?.lane).toBe('settle');
   });
 
+  it('sends nothing on the word of a policy that is replaced between its answer and the unit [T07]', async () => {
+    const installation = new Installation();
+    const id = await installation.authorized();
+    const { policy, store } = installation;
+    const decide = policy.decide.bind(policy);
+    policy.decide = async (request) => {
+      const decision = await decide(request);
+      const [row] = store.rows('policy_active');
+      if (row === undefined) throw new Error('no policy is in force');
+      store.seed('policy_active', { ...row, revision: 'sha256:next' });
+      policy.inForce = 'sha256:next';
+      policy.deny('not any more');
+      return decision;
+    };
+    expect(await dispatch(installation, id)).toBe('closed');
+    expect((await installation.call(id)).state).toMatchObject({ status: 'denied', deniedBy: 'policy_at_dispatch' });
+    expect(store.events.map(({ envelope }) => envelope.eventType)).not.toContain('tool.call.dispatching');
+  });
+
   it('consumes the approval in the same unit, and shows the policy what the people said', async () => {
     const installation = new Installation();
     const id = await approved(installation);
