@@ -27,6 +27,7 @@ const DORA = person('dora');
 const BEA = person('bea', 'board');
 const EVA = person('eva', 'incident');
 const delegate: ApprovalAct = { kind: 'delegate', to: 'dora', until: null, groups: null, reason: null };
+const TO_THE_BOARD: ApprovalAct = { kind: 'escalate', group: 'board', reason: 'nobody is here' };
 const withdraw: ApprovalAct = { kind: 'withdraw_vote', reason: 'wrong order' };
 
 async function foldOf(bench: ApprovalDeskBench, id: string) {
@@ -184,7 +185,21 @@ describe('a right that is lent', () => {
     let reads = 0;
     read.delegationsTo = async (...args) => (reads++ === 0 ? stale : delegationsTo(...args));
     expect(await codeOf(bench.decide(id, DORA))).toBe('approver_not_allowed');
-    expect((await bench.approval(id)).state.status).toBe('pending');
+    expect(reads).toBe(2);
+    expect((await bench.approval(id)).state).toMatchObject({ status: 'pending', escalations: [] });
+  });
+
+  it('is for votes alone: whoever acts for another asks nobody else and lends nothing on', async () => {
+    const bench = new ApprovalDeskBench();
+    const until = '2031-01-02T10:00:00.000Z';
+    await bench.give({ kind: 'delegation', to: 'dora', groups: null, until, reason: null });
+    const id = await bench.asked();
+    const lendOn: ApprovalAct = { ...delegate, to: 'bea' };
+    for (const act of [TO_THE_BOARD, lendOn])
+      expect(await codeOf(bench.act(id, act, DORA))).toBe('approver_not_allowed');
+    expect((await bench.approval(id)).state).toMatchObject({ delegations: [], escalations: [] });
+    await bench.decide(id, DORA);
+    expect((await bench.approval(id)).state.status).toBe('granted');
   });
 });
 

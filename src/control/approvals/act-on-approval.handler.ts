@@ -15,7 +15,7 @@ import { AlreadyDone, CommandLog, type Acknowledged } from '../command-log.js';
 import { ActOnApproval, type ApprovalAct } from './act-on-approval.command.js';
 import { ConsentGround, stillToDecide } from './consent-ground.js';
 import { mustBeAPerson } from './deputy.js';
-import { speakerOf, type Speaker } from './speaker.js';
+import { voterOf } from './speaker.js';
 
 /** Types of command by which each act is on record. */
 const TYPES: Readonly<Record<ApprovalAct['kind'], string>> = {
@@ -47,10 +47,9 @@ export class ActOnApprovalHandler implements ICommandHandler<ActOnApproval> {
       return await this.log.carryOut(caller, asked, async (start, now) => {
         const { approval, call } = await this.load(caller.tenant, approvalId);
         const { row } = call;
-        const speaker = await speakerOf(this.desk.read, caller, now);
         if (act.kind === 'delegate') await mustBeAPerson(this.desk.read, caller.tenant, act.to);
         const draft = start({ correlationId: row.correlation_id, runId: row.run_id, sessionId: row.session_id });
-        await this.record({ caller, act, approval, call, speaker, draft, now });
+        await this.record({ caller, act, approval, call, draft, now });
         return draft;
       });
     } catch (error) {
@@ -67,11 +66,10 @@ export class ActOnApprovalHandler implements ICommandHandler<ActOnApproval> {
   }
 
   private async record(acting: Acting): Promise<void> {
-    const { act, approval: loaded, call: loadedCall, speaker, draft, now } = acting;
+    const { act, approval: loaded, call: loadedCall, draft, now } = acting;
     const call = new CallInUnit(draft, loadedCall);
     const approval = new ApprovalInUnit(draft, loaded, call.refs).do(this.commandFor(acting));
     if (!approval.changed) throw new AlreadyDone(null);
-    for (const guard of speaker.guards) draft.guard(guard);
     if (act.kind === 'review') return;
     draft.guard(runTakesDecisions(loaded.row.run_id));
     if (act.kind !== 'withdraw_vote') draft.guard(stillToDecide(loaded.row.approval_id));
@@ -101,7 +99,9 @@ export class ActOnApprovalHandler implements ICommandHandler<ActOnApproval> {
     }
   }
 
-  private commandFor({ caller, act, speaker: { voter }, now }: Acting): ApprovalCommand {
+  /** All of this is a person's own right; what others have lent them is for votes. */
+  private commandFor({ caller, act, now }: Acting): ApprovalCommand {
+    const voter = voterOf(caller);
     switch (act.kind) {
       case 'withdraw_vote':
         return { kind: 'withdraw_vote', voter, reason: act.reason, now };
@@ -133,7 +133,6 @@ interface Acting {
   readonly act: ApprovalAct;
   readonly approval: LoadedApproval;
   readonly call: LoadedCall;
-  readonly speaker: Speaker;
   readonly draft: UnitDraft;
   readonly now: string;
 }
