@@ -10,28 +10,6 @@ import { PauseBoard } from './capabilities/pause-board.js';
 import { CapabilityRegistration } from './capabilities/registration.js';
 import { Settings } from './config/settings.js';
 import { ResumeContract } from './contracts/resume-contract.js';
-import { APPROVAL_ACTS } from './control/approvals/approvals.providers.js';
-import { CancelToolCallHandler } from './control/cancel-tool-call/cancel-tool-call.handler.js';
-import { CommandLog } from './control/command-log.js';
-import { DecideApprovalHandler } from './control/decide-approval/decide-approval.handler.js';
-import { LostGround } from './control/decide-approval/lost-ground.js';
-import { IntentReader } from './control/propose-tool-call/intent-reader.js';
-import { ProposalUnits } from './control/propose-tool-call/proposal-units.js';
-import { SECRETS } from './control/secrets.providers.js';
-import { STORE_KEEPING } from './control/store-keeping.providers.js';
-import { LATE_EVIDENCE } from './control/late-evidence/late-evidence.providers.js';
-import { ProposeToolCallHandler } from './control/propose-tool-call/propose-tool-call.handler.js';
-import { RunDirectory } from './control/propose-tool-call/run-directory.js';
-import { RecordCallbackHandler } from './control/record-callback/record-callback.handler.js';
-import { RecordStatementHandler } from './control/record-statement/record-statement.handler.js';
-import { RUN_CHAIN } from './control/run-chain.providers.js';
-import { POLICY_COMMANDS } from './control/policy-life.providers.js';
-import { ReplayDeliveriesHandler } from './control/replay-deliveries/replay-deliveries.handler.js';
-import { ResolveHandoffHandler } from './control/resolve-handoff/resolve-handoff.handler.js';
-import { ResumeAuthorizedHandler } from './control/resume-authorized/resume-authorized.handler.js';
-import { RUN_CONTROL } from './control/run-control.providers.js';
-import { RetryToolCallHandler } from './control/retry-tool-call/retry-tool-call.handler.js';
-import { SetPauseHandler } from './control/set-pause/set-pause.handler.js';
 import { HttpClient } from './egress/http-client.js';
 import { ApiDocument } from './http/openapi/api-document.js';
 import { ProblemFilter } from './http/problem.filter.js';
@@ -78,7 +56,7 @@ import { ClockWatch } from './system/clock-watch.js';
 import { Clock, SystemClock } from './system/clock.js';
 import { IdSource } from './system/id-source.js';
 import { Logger } from './system/logger.js';
-import { SESSION_COMMANDS } from './control/sessions.providers.js';
+import { CONTROL } from './control/control.providers.js';
 import { CONTROLLERS } from './http/controllers.js';
 import { PolicyViews } from './http/policy-views.js';
 import { SessionReading } from './http/session-reading.js';
@@ -106,31 +84,6 @@ export interface Foundation {
   readonly versions: VersionSet;
 }
 
-const CONTROL = [
-  ...RUN_CONTROL,
-  CommandLog,
-  IntentReader,
-  LostGround,
-  ProposalUnits,
-  RunDirectory,
-  ProposeToolCallHandler,
-  DecideApprovalHandler,
-  ...APPROVAL_ACTS,
-  CancelToolCallHandler,
-  RetryToolCallHandler,
-  SetPauseHandler,
-  ...POLICY_COMMANDS,
-  ResumeAuthorizedHandler,
-  ResolveHandoffHandler,
-  ReplayDeliveriesHandler,
-  ...SECRETS,
-  ...STORE_KEEPING,
-  ...LATE_EVIDENCE,
-  RecordCallbackHandler,
-  RecordStatementHandler,
-  ...RUN_CHAIN,
-  ...SESSION_COMMANDS,
-];
 const PROXY = [
   ...STOPPING,
   HttpConnector,

@@ -2,8 +2,10 @@ import type { Capability } from '../../src/capabilities/manifest.js';
 import { ActOnApproval, type ApprovalAct } from '../../src/control/approvals/act-on-approval.command.js';
 import { ActOnApprovalHandler } from '../../src/control/approvals/act-on-approval.handler.js';
 import { ConsentGround } from '../../src/control/approvals/consent-ground.js';
-import { EditToolCall, EditToolCallHandler } from '../../src/control/approvals/edit-tool-call.js';
-import { RefuseToolCall, RefuseToolCallHandler } from '../../src/control/approvals/refuse-tool-call.js';
+import { EditToolCall } from '../../src/control/approvals/edit-tool-call.command.js';
+import { EditToolCallHandler } from '../../src/control/approvals/edit-tool-call.handler.js';
+import { RefuseToolCall } from '../../src/control/approvals/refuse-tool-call.command.js';
+import { RefuseToolCallHandler } from '../../src/control/approvals/refuse-tool-call.handler.js';
 import {
   GiveStandingRight,
   RevokeStandingRight,

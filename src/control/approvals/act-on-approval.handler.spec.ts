@@ -19,7 +19,8 @@ import type { ApprovalAct } from './act-on-approval.command.js';
 import type { DelegationTerms } from './standing-right.command.js';
 import { RetryToolCall } from '../retry-tool-call/retry-tool-call.command.js';
 import { RetryToolCallHandler } from '../retry-tool-call/retry-tool-call.handler.js';
-import { DecideApprovals, DecideApprovalsHandler } from './decide-approvals.js';
+import { DecideApprovals } from './decide-approvals.command.js';
+import { DecideApprovalsHandler } from './decide-approvals.handler.js';
 
 const TWO = [{ group: 'finance', count: 2, notRequester: true }];
 const FRED = person('fred', 'finance');

@@ -3,6 +3,7 @@ import type { RunStatus } from '../../domain/run/run.state.js';
 import type { ToolCallStatus } from '../../domain/tool-call/tool-call.state.js';
 import type { ApprovalBeyondColumns, StandingTables } from './approval-beyond.tables.js';
 import type { LeaseTables } from './lease.tables.js';
+import type { OutboxTables } from './outbox.tables.js';
 import type { OutcomeTables } from './outcome.tables.js';
 import type { PlanReviewTables } from './plan-review.tables.js';
 import type { PolicyTables } from './policy.tables.js';
@@ -15,7 +16,15 @@ import type { SessionTables } from './session.tables.js';
  * milliseconds (`2031-01-01T00:00:00.000Z`), so text order is time order.
  */
 export interface Tables
-  extends OutcomeTables, SecretTables, SessionTables, LeaseTables, StandingTables, PlanReviewTables, PolicyTables {
+  extends
+    OutboxTables,
+    OutcomeTables,
+    SecretTables,
+    SessionTables,
+    LeaseTables,
+    StandingTables,
+    PlanReviewTables,
+    PolicyTables {
   runs: {
     run_id: string;
     tenant: string;
@@ -279,37 +288,6 @@ export interface Tables
   };
   /** Small facts about the store: `guard/pauses` holds the revision every proposal and dispatch guards. */
   meta: { name: string; value: string };
-  /** How far each sink has been told, and who tells it. */
-  sink_cursors: {
-    sink: string;
-    kind: string;
-    /** Everything up to here has been delivered, passed over by the filter or parked; -1 before the first. */
-    position: number;
-    /** What lies before it was never meant for this sink. */
-    first_position: number;
-    /** JSON: string[] of event types; null: all. */
-    types: string | null;
-    /** Epoch of the instance that relays: only it moves this row. */
-    owner_epoch: number;
-    /** Both null unless an operator's replay is under way: what it has repeated, and where it ends. */
-    replay_position: number | null;
-    replay_to: number | null;
-    /** Why the sink takes nothing now; null while it does. */
-    last_error: string | null;
-    failing_since: string | null;
-    updated_at: string;
-  };
-  /** What a sink refused, and what waits behind it in the same partition. */
-  sink_parked: {
-    sink: string;
-    position: number;
-    partition: string;
-    tries: number;
-    next_at: string;
-    state: 'parked' | 'dead';
-    last_error: string | null;
-    parked_at: string;
-  };
 }
 
 export type TableName = keyof Tables;

@@ -1,4 +1,4 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { jsonDigest } from '../../domain/digests/digests.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { EventPayload } from '../../domain/events/catalogue.js';
@@ -13,25 +13,7 @@ import { ProposeToolCall, type Proposal } from '../propose-tool-call/propose-too
 import { ProposeToolCallHandler } from '../propose-tool-call/propose-tool-call.handler.js';
 import type { Edit } from './edit.js';
 import { speakerOf } from './speaker.js';
-
-export interface EditedCall {
-  readonly toolCallId: string;
-  readonly supersedesToolCallId: string;
-  readonly status: string;
-  /** The question about the new call; null where the policy asks nobody. */
-  readonly approvalId: string | null;
-}
-
-/** An approver wants the call with other arguments. */
-export class EditToolCall extends Command<EditedCall> {
-  constructor(
-    readonly caller: Caller,
-    readonly approvalId: string,
-    readonly edited: { readonly digest: string; readonly args: JsonObject; readonly reason: string },
-  ) {
-    super();
-  }
-}
+import { type EditedCall, EditToolCall } from './edit-tool-call.command.js';
 
 /**
  * Other arguments are a new call of the same principal in the same run, validated and judged like any other. What was

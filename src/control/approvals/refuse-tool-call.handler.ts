@@ -1,4 +1,4 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Settings } from '../../config/settings.js';
 import { CountersignError } from '../../domain/errors/countersign-error.js';
 import type { Caller } from '../../identity/caller.js';
@@ -9,18 +9,7 @@ import { UnitDesk } from '../../storage/units/unit-desk.js';
 import { CommandLog, type Acknowledged } from '../command-log.js';
 import { refusedIntent } from './refused-intent.js';
 import { voterOf } from './speaker.js';
-
-/** A person says no to one call that may be sent already: it beats every standing grant. */
-export class RefuseToolCall extends Command<Acknowledged> {
-  constructor(
-    readonly caller: Caller,
-    readonly toolCallId: string,
-    readonly reason: string,
-    readonly commandId: string | null,
-  ) {
-    super();
-  }
-}
+import { RefuseToolCall } from './refuse-tool-call.command.js';
 
 /**
  * An authorized call of which nothing was sent becomes denied, with the consent it rested on closed, and no grant covers the
